@@ -31,9 +31,10 @@ export async function lockRefusal(version: string, folder: string): Promise<stri
   for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
     copyFileSync(join(ROOT, name), join(folder, name));
   }
-  const ci = ['exec', '--yes', `--package=npm@${version}`, '--', 'npm', 'ci', '--dry-run'];
+  const ci = ['ci', '--dry-run'];
   try {
-    await npm(ci, folder);
+    const isOwn = (await npm(['--version'], folder)).startsWith(`${version}.`);
+    await npm(isOwn ? ci : ['exec', '--yes', `--package=npm@${version}`, '--', 'npm', ...ci], folder);
     return null;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -88,11 +89,13 @@ export interface DemoGiven {
   readonly as?: { uid: number; gid: number };
 }
 
-/** `farelock demo` with nothing in the environment but a path and a home, for the tool and for its user. @throws when Node had something to warn of */
-export async function demo({ node, modules, home, as }: DemoGiven): Promise<string> {
+export const demo = (given: DemoGiven): Promise<string> => toolRun(given, ['demo']);
+
+/** A command with nothing in the environment but a path and a home, for the tool and for its user. @throws when Node had something to warn of */
+export async function toolRun({ node, modules, home, as }: DemoGiven, args: readonly string[]): Promise<string> {
   const bin = join(modules, 'farelock/bin/farelock.js');
   const env = { PATH: process.env.PATH, FARELOCK_HOME: home, HOME: home, NO_COLOR: '1' };
-  const ran = await run(node, [bin, 'demo'], { env, cwd: home, encoding: 'utf8', timeout: 120_000, ...as });
+  const ran = await run(node, [bin, ...args], { env, cwd: home, encoding: 'utf8', timeout: 120_000, ...as });
   if (/warning/i.test(ran.stderr)) throw new Error(ran.stderr);
   return ran.stdout;
 }
