@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
 import { isHere } from '../needs.mjs';
 
@@ -36,18 +37,19 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   beforeAll(async () => {
     farelock = farelockIn();
     modulesOf = JSON.parse(readFileSync(join(DIST, 'modules.json'), 'utf8')) as typeof modulesOf;
-    const search = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait']);
+    const beside = inMemory(farelock);
+    const search = await beside.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait']);
     const { offers } = search.json<{ offers: { offer_id: string; total_currency: string }[] }>();
     const inDollars = offers.filter((offer) => offer.total_currency === 'USD');
     offerId = inDollars[0]?.offer_id ?? '';
     const create = async (offer: string) => {
-      const intent = await farelock.run(['intent', 'create', offer, '--json']);
+      const intent = await beside.run(['intent', 'create', offer, '--json']);
       return intent.json<{ intent_id: string }>().intent_id;
     };
     intentId = await create(offerId);
     openIntentId = await create(inDollars[1]?.offer_id ?? '');
     writeFileSync(passengers, JSON.stringify([PASSENGER]), { mode: 0o600 });
-    await farelock.run(['book', intentId, '--passengers', '-', '--yes', '--json'], {
+    await beside.run(['book', intentId, '--passengers', '-', '--yes', '--json'], {
       input: JSON.stringify([PASSENGER]),
     });
   });
@@ -209,7 +211,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
       syncs: 9,
       never: [ANSWERS, PERFORMANCE, WEB3, ASKING, SERVING, NETWORK, MAIL],
       // Else the next command would do the booking's work.
-      after: () => farelock.run(['status', openIntentId, '--watch']),
+      after: () => inMemory(farelock).run(['status', openIntentId, '--watch']),
     },
     'status --verify': {
       args: () => ['status', intentId, '--verify'],

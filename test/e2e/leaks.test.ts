@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { isHere } from '../needs.mjs';
 import { farelockIn, type Ran, type Runner } from './farelock.ts';
 import { filesUnder, leaksIn, type Place, type Planted, plantedKey, plantedText } from './leak-search.ts';
@@ -209,11 +210,14 @@ describe.runIf(isBuilt)('nothing private is printed, logged or written where it 
     const server = farelockIn();
     closing.push(server.close);
     const served = await talkative(server);
-    const client = farelockIn({
-      FARELOCK_FLIGHTS_URL: served.shown.flights_url,
-      FARELOCK_PARTNER_URL: served.shown.partner_url,
-      FARELOCK_RPC_URL: served.shown.rpc_url,
-    });
+    // Its commands ran as processes above.
+    const client = inMemory(
+      farelockIn({
+        FARELOCK_FLIGHTS_URL: served.shown.flights_url,
+        FARELOCK_PARTNER_URL: served.shown.partner_url,
+        FARELOCK_RPC_URL: served.shown.rpc_url,
+      }),
+    );
     const desk: Runner = {
       ...client,
       home: server.home,

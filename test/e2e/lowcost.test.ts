@@ -2,9 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CreatedIntent, Offer, OfferDetailsResponse, Order } from '../../src/wire/flights/index.ts';
+import { inMemory } from '../cli/memory.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 
-/** The lowcost journey, each step a process of its own: offers that land late, a fare menu, documents, the ticket. */
+/** The lowcost journey, each step a process of its own where all is embedded: offers that land late, a fare menu, documents, the ticket. */
 
 const DOCUMENTS = { nationality: 'PT', passport_number: 'CB123456', passport_expiry: '2099-05-01' };
 
@@ -14,7 +15,7 @@ let remote: Runner;
 let served: Served;
 beforeAll(async () => {
   served = await serveIn(server);
-  remote = farelockIn({ FARELOCK_FLIGHTS_URL: served.flightsUrl, FARELOCK_RPC_URL: served.rpcUrl });
+  remote = inMemory(farelockIn({ FARELOCK_FLIGHTS_URL: served.flightsUrl, FARELOCK_RPC_URL: served.rpcUrl }));
   remote.env.FARELOCK_KEYPAIR = join(remote.home, 'me.json');
   await remote.run(['wallet', 'new']);
   await remote.run(['wallet', 'airdrop', '--sol', '1', '--usdc', '5000']);
@@ -57,7 +58,10 @@ describe.each([
   test('as NDJSON: a line for each offer, the lowcost ones after the first answer, then the status', async () => {
     const ran = await runner().run(['search', 'LIS', 'BER', '--depart', '+30d', '--ndjson']);
     expect(ran.exitCode).toBe(0);
-    const lines = ran.stdout.split('\n').map((line) => JSON.parse(line) as Offer & { status?: string });
+    const lines = ran.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Offer & { status?: string });
     expect(lines.at(-1)).toMatchObject({ status: 'complete', total_offers: lines.length - 1 });
     const tiers = lines.slice(0, -1).map(isLowcost);
     expect(tiers).toEqual(tiers.toSorted());
