@@ -56,14 +56,11 @@ function roomInMemory(): { TMPDIR?: string } {
   }
 }
 
-/** What a process of tests makes once for all of them (test/store/postgres-server.mjs). */
-function templates(): { TEST_TEMPLATES: string } {
-  const folder = mkdtempSync(join(memory.TMPDIR ?? tmpdir(), 'farelock-templates-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return { TEST_TEMPLATES: folder };
-}
-
 const memory = roomInMemory();
+
+/** What is made once in a run: compiled modules, a cluster of PostgreSQL (test/store/postgres-server.mjs). */
+const madeOnce = mkdtempSync(join(memory.TMPDIR ?? tmpdir(), 'farelock-templates-'));
+process.once('exit', () => rmSync(madeOnce, { recursive: true, force: true }));
 
 const shared = {
   // Patience with a busy machine: what hangs is ended, and no test asserts how long anything takes.
@@ -81,7 +78,7 @@ const shared = {
     FARELOCK_SCENARIO: '',
     FARELOCK_SEED: '',
     ...memory,
-    ...templates(),
+    TEST_TEMPLATES: madeOnce,
   },
 };
 
@@ -90,6 +87,8 @@ export default defineConfig({
     reporters: process.env.CI ? ['default', 'json'] : ['default'],
     outputFile: { json: 'coverage/results.json' },
     sequence: { sequencer: LongestFirst },
+    // Both projects load the same modules: the second one finds them compiled.
+    experimental: { fsModuleCache: true, fsModuleCachePath: join(madeOnce, 'modules') },
     projects: [
       {
         // Nothing of ours keeps state in a module: files share a process, and load the modules once.
