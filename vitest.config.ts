@@ -16,11 +16,13 @@ const APART = [
 /** What takes long begins first, so that no worker waits at the end for another's last file. */
 const LONGEST = [
   ...APART,
+  'test/airlines/browser/journey',
   'test/package/',
   'test/e2e/',
   'test/releases/',
   'test/pty/',
-  'test/docs-commands',
+  'test/docs',
+  'test/sandbox/carrier-site/',
   'test/interop/mcp',
   'test/sim/',
   'test/cli/',

@@ -29,7 +29,12 @@ export async function openClusterOnly(options: ServiceOptions) {
     servedGenesis: genesis,
     faucet,
     pubSub,
-    worker: { runDue: async () => ({ worked: 0, nextDueAtMs: null }) },
+    worker: {
+      runDue: async () => ({ worked: 0, nextDueAtMs: null }),
+      onWake: () => undefined,
+      wakeOthers: () => undefined,
+      isWoken: () => false,
+    },
     trouble: () => null,
     partnerReady: async () => undefined,
     operatorKeyFile: async () => {

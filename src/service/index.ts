@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
 import { loadKeys } from '../flights/desk/index.ts';
 import { createFlights } from '../flights/index.ts';
@@ -18,6 +19,7 @@ import { createOperatorWallets, createPaywall, readyForMoney } from '../payments
 import { SOLANA_NETWORKS } from '../solana/index.ts';
 import { watchSteps } from '../store/base/index.ts';
 import { checkDatabaseUrl, type StorageWatch, storeTrouble, watchStorage, writeProbe } from '../store/index.ts';
+import { loadWakes } from '../store/postgres/index.ts';
 import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './airlines.ts';
 import { type OpenedCluster, openRealCluster } from './cluster.ts';
 import { type Home, openHome } from './home.ts';
@@ -71,6 +73,7 @@ export async function openService(options: ServiceOptions) {
   // Before anything is sold, the operator learns what is missing.
   if (!isOwnProgram) await checkProgram(home, options);
   if (!faucet) await funding.ready();
+  const wakes = options.databaseUrl !== undefined && options.stopping ? await listenForWork(options, own, store) : null;
   const movedOn = loggingOnce(watchSteps(store, serviceMigrations, clock.now), own.log);
   const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram, movedOn });
   const partner = lazyPartner({ ...own, store, secrets }, options);
@@ -103,10 +106,16 @@ export async function openService(options: ServiceOptions) {
         if (await movedOn()) return { worked: 0, nextDueAtMs: null };
         return part === 'partner' ? partner.runDue() : bothRuns(flights.worker, partner);
       },
+      /** Calls `wake` when another process took work in. */
+      onWake: (wake: () => void): void => wakes?.on(wake),
+      wakeOthers: (): void => wakes?.send(),
+      /** True where other processes say that there is work: polling is the net. */
+      isWoken: (): boolean => wakes?.isHeard() === true,
     },
     /** The last trouble with a file, in the words for this machine; null while there was none. */
     trouble: storage.last,
     async close(): Promise<void> {
+      await wakes?.close();
       await flights.outbox.drain();
       await tiers.close();
       try {
@@ -134,6 +143,23 @@ export const openClusterOnly = async (options: ServiceOptions): Promise<Service>
 
 export const openClusterDesk = async (options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>) =>
   (await import('./cluster-desk.ts')).openClusterDesk(options);
+
+async function listenForWork({ databaseUrl, listenUrl }: ServiceOptions, { log }: Process, store: Home['store']) {
+  const { openWakes } = await loadWakes();
+  let wake = (): void => undefined;
+  const wakes = await openWakes({
+    url: listenUrl ?? databaseUrl ?? '',
+    notify: (statement) => sql.raw(statement).execute(store),
+    onWake: () => wake(),
+    log,
+  });
+  return {
+    ...wakes,
+    on(work: () => void): void {
+      wake = work;
+    },
+  };
+}
 
 /** Looks for newer steps, and logs them once; a call that needs an unreachable database fails by itself. */
 function loggingOnce(look: () => Promise<Problem | null>, log: Log): () => Promise<boolean> {

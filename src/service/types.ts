@@ -35,6 +35,8 @@ export interface ServiceOptions {
   readonly lowcostMs?: number | undefined;
   /** A `postgres://` URL; without it a file under `home`. */
   readonly databaseUrl?: string | undefined;
+  /** Where to listen for work that other processes took in, past a pooler; default: `databaseUrl`. */
+  readonly listenUrl?: string | undefined;
   /** Aborts when a process that stays is to stop: /ready says no from then on. Commands that end have none. */
   readonly stopping?: AbortSignal | undefined;
   /** Without RPC addresses, the embedded cluster under `home`. */

@@ -218,6 +218,7 @@ describe.sequential('an operator', () => {
     for (const line of [
       'serve --port 0',
       'serve --cluster-only --port 0',
+      'worker',
       'sandbox platform --port 0',
       'sandbox carrier-site --port 0',
       'sandbox duffel --port 0',

@@ -91,6 +91,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   guided: null,
   demo: null,
   serve: null,
+  worker: null,
   'cluster deploy': () => [],
   'cluster check': () => [],
   'cluster keys': () => [],
@@ -213,6 +214,7 @@ const GO_ON: Readonly<
     piped: ['serve', '--port', '0', '--timeout', '1s'],
     pipedCode: 0,
   },
+  worker: { args: ['worker'], until: /Ctrl-C stops/, code: 0, piped: ['worker', '--timeout', '1s'], pipedCode: 0 },
   'sandbox platform': {
     args: ['sandbox', 'platform', '--port', '0'],
     until: /Listening[\s\S]*Orders stay/,

@@ -24,7 +24,7 @@ import * as requirements from './requirements/spec.ts';
 import * as sandbox from './sandbox/spec.ts';
 import { schema } from './schema/spec.ts';
 import { search, searchUpdates } from './search/spec.ts';
-import { serve } from './serve/spec.ts';
+import { serve, worker } from './serve/spec.ts';
 import { status } from './status/spec.ts';
 import * as stuck from './stuck/spec.ts';
 import { turnSwitch } from './switch/spec.ts';
@@ -160,6 +160,7 @@ export const TOOL: ToolSpec = {
       run(keys.keysPartnerRotate, async () => (await import('./keys/run.ts')).partnerKeysRotate),
       run(keys.keysToken, async () => (await import('./keys/run.ts')).customerTokenIssue),
       run(serve, async () => (await import('./serve/run.ts')).serve),
+      run(worker, async () => (await import('./serve/run.ts')).worker),
       run(sandbox.sandboxCarrierSite, async () => (await import('./sandbox/run.ts')).sandboxCarrierSite),
       run(sandbox.sandboxDuffel, async () => (await import('./sandbox/run.ts')).sandboxDuffel),
       run(sandbox.sandboxPlatform, async () => (await import('./sandbox/run.ts')).sandboxPlatform),

@@ -87,6 +87,7 @@ function serviceOptions(
     ticketingMs: setting('ticketing_ms'),
     lowcostMs: setting('lowcost_ms'),
     databaseUrl: setting('database_url'),
+    listenUrl: setting('listen_url'),
     caps: { perPayment: usdc(setting('cap_per_booking')), perDay: usdc(setting('cap_per_day')) },
     facilitatorUrl: setting('facilitator_url'),
     gatewayKeysFile: setting('gateway_keys'),

@@ -246,6 +246,12 @@ export const SETTINGS = {
       read: databaseAddress,
       says: 'PostgreSQL in place of the file service.db',
     },
+    listen_url: {
+      file: true,
+      secret: true,
+      read: databaseAddress,
+      says: 'PostgreSQL past its pooler, to listen for work of other processes',
+    },
     facilitator_url: {
       file: true,
       flag: true,

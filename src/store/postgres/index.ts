@@ -3,3 +3,5 @@ export { isDatabaseAway } from './refusal.ts';
 
 export const loadPostgresInspect = () => import('./inspect.ts');
 export const loadPostgresOpen = () => import('./open.ts');
+export type { Wakes } from './wakes.ts';
+export const loadWakes = () => import('./wakes.ts');

@@ -8,7 +8,7 @@ import type { DocumentOf } from '../../spec/published.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
-export function soldFrom(settings: AirlineSettings | undefined): DocumentOf<typeof result.serve>['airline'] {
+export function soldFrom(settings: AirlineSettings | undefined): DocumentOf<typeof result.worker>['airline'] {
   const { provider, lowcost } = settings ?? { provider: 'sandbox', lowcost: 'sandbox' };
   const isDuffel = provider !== 'sandbox';
   return {

@@ -2,6 +2,14 @@ import * as z from 'zod';
 import { PROVIDERS } from '../../../kernel/domain/providers.ts';
 import { network, published } from '../../spec/published.ts';
 
+const airline = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  mode: z.enum(['test', 'live']).describe('live: seats of real airlines are paid for.'),
+  lowcost: z.enum(['none', 'sandbox', 'browser']),
+});
+
+export const worker = published(z.strictObject({ network, airline: airline.describe('Whose seats are ordered.') }));
+
 export const serve = published(
   z.strictObject({
     flights_url: z.url().nullable().describe('null: --cluster-only.'),
@@ -16,13 +24,6 @@ export const serve = published(
       .nullable()
       .describe('Hash of the first block of the cluster that was named, or of a private one that is served here.'),
     operator_key_file: z.string().nullable(),
-    airline: z
-      .strictObject({
-        provider: z.enum(PROVIDERS),
-        mode: z.enum(['test', 'live']).describe('live: seats of real airlines are paid for.'),
-        lowcost: z.enum(['none', 'sandbox', 'browser']),
-      })
-      .nullable()
-      .describe('Whose seats are sold. null: --cluster-only.'),
+    airline: airline.nullable().describe('Whose seats are sold. null: --cluster-only.'),
   }),
 );

@@ -20,6 +20,7 @@ import type * as spec from './spec.ts';
 import { listenForBoth, webSockets } from './web-sockets.ts';
 
 type ServeOptions = OptionsOf<typeof spec.serve>;
+type WorkerOptions = OptionsOf<typeof spec.worker>;
 
 type Listening = DocumentOf<typeof result.serve>;
 
@@ -42,8 +43,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
     ? session.openClusterOnly({ log, withoutProgram })
     : session.openLocal({ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, stopping: signal }));
   const balancer = watchBalancer();
-  let closing = false;
-  let wake = new AbortController();
+  const worker = startWorker(context, service.worker, { isIdle: !options.worker || clusterOnly === true });
   const server = httpServer(async (request, { socket }) => {
     const { headers } = request;
     const { pathname } = new URL(request.url);
@@ -54,8 +54,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
       }),
     );
     if (pathname === '/ready') balancer.asked(signal.aborted && answer.status === 503);
-    // The worker starts on it now, not with its next round.
-    if (answer.status < 300 && GIVES_WORK.test(pathname)) wake.abort();
+    if (answer.status < 300 && GIVES_WORK.test(pathname)) worker.hasWork();
     return answer;
   }, notAnswered(log));
   const drain = drainable(server);
@@ -82,19 +81,66 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   terminal.result(where, listeningView(origin, session.home));
   terminal.aside(hintsFor(origin, where, { ...cluster, genesis: where.genesis }));
 
-  const napSignal = () => {
-    if (wake.signal.aborted) wake = new AbortController();
-    return AbortSignal.any([signal, wake.signal]);
-  };
-  const working = work(context, service.worker, napSignal, () => closing);
+  worker.start();
   await aborted(signal);
-  closing = true;
+  const worked = worker.stop();
   terminal.note(STOPPING);
   await Promise.all([drain(balancer.heard()), subscriptions?.close(), stopSecond()]);
-  await working;
+  await worked;
   terminal.note(clusterOnly ? 'Stopped.' : 'Stopped. The next farelock serve finishes what is already paid for.');
   return 0;
 };
+
+/** Works until a signal to stop, beside any number of others. */
+export const worker: Run<typeof spec.worker> = async (context, options) => {
+  const { terminal, session, signal, environment } = context;
+  warnOfSecrets(context, options);
+  const cluster = clusterGiven(options, environment);
+  const airlines = airlineSettings(environment, options);
+  const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
+  const { mainnet, live } = options;
+  const service = await session.openLocal({
+    ...{ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, stopping: signal },
+  });
+  const { network } = service.cluster;
+  terminal.result({ network, airline: soldFrom(airlines) }, workingView);
+  const working = startWorker(context, service.worker);
+  working.start();
+  await aborted(signal);
+  terminal.note(STOPPING);
+  await working.stop();
+  terminal.note('Stopped. The next worker finishes what is already paid for.');
+  return 0;
+};
+
+type WorkOf = Awaited<ReturnType<CommandContext['session']['openLocal']>>['worker'];
+
+/** The loop of a process that works; an idle one passes on to others what it took in. */
+function startWorker(context: CommandContext, of: WorkOf, { isIdle = false } = {}) {
+  let closing = false;
+  let wake = new AbortController();
+  let working: Promise<void> = Promise.resolve();
+  const nap = () => {
+    if (wake.signal.aborted) wake = new AbortController();
+    return AbortSignal.any([context.signal, wake.signal]);
+  };
+  return {
+    start(): void {
+      if (isIdle) return;
+      of.onWake(() => wake.abort());
+      working = work(context, of, nap, () => closing);
+    },
+    /** Begins on new work now, not with the next round. */
+    hasWork(): void {
+      if (isIdle) of.wakeOthers();
+      else wake.abort();
+    },
+    stop(): Promise<void> {
+      closing = true;
+      return working;
+    },
+  };
+}
 
 const GIVES_WORK = /\/air\/book$|\/webhooks\/airline$|\.Service\/(SubmitCustomerData|CreateOrder)$/;
 
@@ -121,6 +167,12 @@ function watchBalancer() {
     },
   };
 }
+
+const workingView: View<DocumentOf<typeof result.worker>> = {
+  lines: ({ network, airline }, { paint }) => [
+    `${paint.good('✓')} Working for ${airline.provider} on ${network}. Ctrl-C stops.`,
+  ],
+};
 
 const listeningView = (origin: string, home: string): View<Listening> => ({
   lines: ({ airline, ...shown }, { paint }) => [
@@ -188,7 +240,7 @@ const namesOf = ({ genesis, network, usdcMint }: ClusterSettings): string[] => [
 ];
 
 /** Notes that other processes can read keys on the command line, which are used all the same. */
-function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): void {
+function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions | WorkerOptions): void {
   const given = {
     database_url: [options.databaseUrl ?? []].flat(),
     rpc_url: (options.rpcUrl ?? []).flatMap(rpcNames),
@@ -199,7 +251,10 @@ function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): voi
   }
 }
 
-const LONGEST_SLEEP_MS = 1000;
+/** Between looks for new work: where other processes say that there is some, a look is the net. */
+const LOOK_MS = { alone: 1_000, woken: 10_000 };
+/** After a round that failed. */
+const AGAIN_MS = 1_000;
 
 /** A longer round waits for a cluster or an airline: other due work does not wait with it. */
 const SLOW_ROUND_MS = 1000;
@@ -207,10 +262,10 @@ const SLOW_ROUND_MS = 1000;
 /** An airline may take two minutes for an order: the bookings of as many travellers wait at once. */
 const MOST_ROUNDS = 12;
 
-/** The worker's loop: does due work, then sleeps until more is due, for at most a second. */
+/** The worker's loop: does due work, then sleeps until more is due. */
 export async function work(
   { terminal, clock }: CommandContext,
-  worker: { runDue(): Promise<{ nextDueAtMs: number | null }> },
+  worker: { runDue(): Promise<{ nextDueAtMs: number | null }>; isWoken?(): boolean },
   napSignal: () => AbortSignal,
   isClosing: () => boolean,
 ): Promise<void> {
@@ -219,13 +274,13 @@ export async function work(
   const round = async (): Promise<number> => {
     try {
       const { nextDueAtMs } = await worker.runDue();
-      return nextDueAtMs === null ? LONGEST_SLEEP_MS : nextDueAtMs - clock.now();
+      return nextDueAtMs === null ? Number.POSITIVE_INFINITY : nextDueAtMs - clock.now();
     } catch (error) {
       // One bad round must not end the loop: leases run out, and the next round takes the work up again.
       terminal.note(
         `The worker failed and continues: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
       );
-      return LONGEST_SLEEP_MS;
+      return AGAIN_MS;
     }
   };
   while (!isClosing()) {
@@ -238,7 +293,8 @@ export async function work(
     const slow = clock.sleep(SLOW_ROUND_MS, inTime.signal).then(() => 0);
     const untilDue = await Promise.race([begun, ...(running.size < MOST_ROUNDS ? [slow] : running)]);
     inTime.abort();
-    if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
+    const mostMs = worker.isWoken?.() ? LOOK_MS.woken : LOOK_MS.alone;
+    if (!isClosing()) await clock.sleep(Math.min(mostMs, Math.max(20, untilDue)), nap);
   }
   await Promise.all(running);
 }

@@ -1,39 +1,44 @@
 import { PROVIDERS } from '../../../kernel/domain/providers.ts';
 import { choiceOption, clusterOptions, collected, command, integerOption, option, text } from '../../spec/index.ts';
 
+const services = [
+  option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
+  ...clusterOptions,
+  option('--escrow-program <address>', 'escrow program of new intents (default: the one deployed from here)'),
+  option('--mainnet', 'take real USDC, where the cluster is mainnet'),
+  option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)'),
+  option(
+    '--provider <name>',
+    'whose seats are sold: sandbox (default), duffel (token: FARELOCK_DUFFEL_TOKEN)',
+    choiceOption(PROVIDERS),
+  ),
+  option('--duffel-url <url>', 'address of the Duffel API (default: https://api.duffel.com)'),
+  option('--duffel-token-file <file>', 'a file with the token, instead of FARELOCK_DUFFEL_TOKEN'),
+  option(
+    '--lowcost <tier>',
+    'carriers without an interface: none, sandbox, browser (default: none, with --provider sandbox: sandbox)',
+    choiceOption(['none', 'sandbox', 'browser']),
+  ),
+  option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
+  option('--live', 'the partner service accepts live keys only, no demo keys (or FARELOCK_ENVIRONMENT=live)'),
+] as const;
+
 export const serve = command({
   name: 'serve',
   summary: 'Serve the flight service, the partner service and the embedded cluster (/rpc)',
   options: [
     option('--host <host>', 'address to listen on', text, '127.0.0.1'),
     option('--port <port>', 'port, 0 for any free one', integerOption(0, 65_535), 4020),
-    option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
-    ...clusterOptions,
-    option('--escrow-program <address>', 'escrow program of new intents (default: the one deployed from here)'),
-    option('--mainnet', 'take real USDC, where the cluster is mainnet'),
-    option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)'),
     option(
       '--trusted-proxy <address>',
       'trust X-Forwarded-* headers from this address or range; repeatable',
       collected,
     ),
     option('--public-url <url>', 'the address that customers use, behind a proxy (or FARELOCK_PUBLIC_URL)'),
-    option(
-      '--provider <name>',
-      'whose seats are sold: sandbox (default), duffel (token: FARELOCK_DUFFEL_TOKEN)',
-      choiceOption(PROVIDERS),
-    ),
-    option('--duffel-url <url>', 'address of the Duffel API (default: https://api.duffel.com)'),
-    option('--duffel-token-file <file>', 'a file with the token, instead of FARELOCK_DUFFEL_TOKEN'),
-    option(
-      '--lowcost <tier>',
-      'carriers without an interface: none, sandbox, browser (default: none, with --provider sandbox: sandbox)',
-      choiceOption(['none', 'sandbox', 'browser']),
-    ),
-    option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
+    ...services,
+    option('--no-worker', 'leave bookings, refunds and deliveries to farelock worker'),
     option('--cluster-only', 'serve the embedded cluster alone, without the services'),
     option('--without-program', 'with --cluster-only: a new ledger without the escrow program'),
-    option('--live', 'the partner service accepts live keys only, no demo keys (or FARELOCK_ENVIRONMENT=live)'),
   ],
   effect: 'runs',
   examples: [
@@ -41,4 +46,12 @@ export const serve = command({
     'farelock serve --port 0 --json',
     'farelock serve --provider duffel --duffel-token-file token',
   ],
+});
+
+export const worker = command({
+  name: 'worker',
+  summary: 'Work for farelock serve --no-worker: bookings, refunds, deliveries; any number beside each other',
+  options: services,
+  effect: 'runs',
+  examples: ['farelock worker', 'farelock worker --provider duffel --duffel-token-file token'],
 });

@@ -1,0 +1,103 @@
+import { type Clock, systemClock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import { inWordsOfPg, postgresRefusal } from './refusal.ts';
+
+const CHANNEL = 'farelock_work';
+/** Between tries to listen again. */
+const AGAIN_MS = 5_000;
+/** Between looks at whether the connection is alive; one that is half open costs no longer. */
+const LOOK_EVERY_MS = 30_000;
+const ANSWER_MS = 5_000;
+
+export interface Wakes {
+  /** Wakes the workers of other processes; calls of one moment share a statement. */
+  send(): void;
+  /** False while nothing is heard, as behind a pooler of transactions: new work is then polled for. */
+  isHeard(): boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * Listens for work that other processes took in. It takes a connection of its own, straight to the server, since
+ * poolers of transactions pass no notifications on. A message may be lost, so that polling goes on, less often.
+ * @param notify sends one statement over the pool
+ */
+export async function openWakes(given: {
+  readonly url: string;
+  readonly notify: (statement: string) => Promise<unknown>;
+  readonly onWake: () => void;
+  readonly log: Log;
+  readonly clock?: Clock;
+}): Promise<Wakes> {
+  const { url, notify, onWake, log, clock = systemClock } = given;
+  const { default: pg } = await import('pg');
+  const closing = new AbortController();
+  let isHeard = false;
+  let isSaid = false;
+
+  /** Listens until the connection ends. @throws what ended it */
+  async function listen(): Promise<void> {
+    const listening = new pg.Client({
+      connectionString: inWordsOfPg(url),
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
+      keepAlive: true,
+    });
+    const ended = new Promise<never>((_resolve, reject) => {
+      listening.on('error', reject);
+      listening.on('end', () => reject(new Error('Connection terminated')));
+    });
+    // It is waited for below, once connected.
+    ended.catch(() => undefined);
+    listening.on('notification', () => {
+      isHeard = true;
+      onWake();
+    });
+    try {
+      await listening.connect();
+      await listening.query(`listen ${CHANNEL}`);
+      // It counts as heard with the first message: one of its own.
+      send();
+      while (!closing.signal.aborted) {
+        await Promise.race([clock.sleep(LOOK_EVERY_MS, closing.signal), ended]);
+        await listening.query('select 1');
+      }
+    } finally {
+      isHeard = false;
+      await listening.end().catch(() => undefined);
+    }
+  }
+
+  const listening = (async () => {
+    while (!closing.signal.aborted) {
+      await listen().catch((error: unknown) => {
+        if (!isSaid && !closing.signal.aborted) log('warn', 'wakes_not_heard', { reason: postgresRefusal(error).said });
+        isSaid = true;
+      });
+      await clock.sleep(AGAIN_MS, closing.signal);
+    }
+  })();
+
+  let sending: Promise<unknown> | null = null;
+  let isWanted = false;
+  function send(): void {
+    isWanted = true;
+    sending ??= (async () => {
+      while (isWanted) {
+        isWanted = false;
+        // The work is on record, and polling finds it.
+        await notify(`select pg_notify('${CHANNEL}', '')`).catch(() => undefined);
+      }
+      sending = null;
+    })();
+  }
+
+  return {
+    send,
+    isHeard: () => isHeard,
+    async close() {
+      closing.abort();
+      await Promise.all([listening, sending]);
+    },
+  };
+}
