@@ -15,7 +15,7 @@ interface Challenge {
 
 /**
  * A paid call of a client with a key of its own: asks, signs what is asked for, covered or not, and leaves it to the
- * caller when it is sent.
+ * caller when it is sent, and to which address.
  */
 export async function signedCall<T>(
   url: string,
@@ -23,9 +23,9 @@ export async function signedCall<T>(
   payer: Signer,
   cluster: Pick<Cluster, 'latestBlockhash'>,
   headers: Record<string, string> = {},
-): Promise<() => Promise<Answer<T>>> {
-  const post = async (payment: Record<string, string>): Promise<Answer<T>> => {
-    const answer = await fetch(url, {
+): Promise<((to?: string) => Promise<Answer<T>>) & { readonly amount: bigint }> {
+  const post = async (payment: Record<string, string>, to = url): Promise<Answer<T>> => {
+    const answer = await fetch(to, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers, ...payment },
       body: JSON.stringify(body),
@@ -33,7 +33,7 @@ export async function signedCall<T>(
     return { status: answer.status, body: (await answer.json()) as T };
   };
   const challenged = await post({});
-  if (challenged.status !== 402) return async () => challenged;
+  if (challenged.status !== 402) return Object.assign(async () => challenged, { amount: 0n });
   const { resource, accepts } = challenged.body as unknown as Challenge;
   const [accepted] = accepts;
   if (!accepted) throw new Error('nothing to accept');
@@ -42,5 +42,5 @@ export async function signedCall<T>(
   const transaction = await signPayment(payer, order, await cluster.latestBlockhash());
   const payload = { x402Version: 2, resource, accepted, payload: { transaction } };
   const payment = Buffer.from(JSON.stringify(payload)).toString('base64');
-  return () => post({ 'payment-signature': payment });
+  return Object.assign((to?: string) => post({ 'payment-signature': payment }, to), { amount: order.amount });
 }
