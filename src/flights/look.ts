@@ -6,6 +6,30 @@ import { type Glanced, glance, MOST_GLANCED } from '../store/glance.ts';
 export const STUCK = `select intent_id as id, 'booking' as a, last_error as b from bookings where state = 'stuck'
   union all select request_id, 'refund request', last_error from refund_requests where state = 'stuck'`;
 
+/** Rows that must not be: `id`s. */
+export const BOOKS: readonly { readonly id: string; readonly query: string }[] = [
+  {
+    id: 'captured_and_refunded',
+    query: `select subject as id from effects where kind in ('capture', 'refund') and state = 'done'
+      group by subject having count(distinct kind) > 1`,
+  },
+  {
+    id: 'paid_out_twice',
+    query: `select subject as id from effects where kind = 'payout' and state = 'done'
+      group by subject having count(*) > 1`,
+  },
+  {
+    id: 'booking_without_intent',
+    query: `select intent_id as id from bookings
+      where not exists (select 1 from intents where intents.intent_id = bookings.intent_id)`,
+  },
+  {
+    id: 'booked_without_order',
+    query: `select intent_id as id from intents where status = 'booked'
+      and not exists (select 1 from orders where orders.intent_id = intents.intent_id)`,
+  },
+];
+
 /** In the words of the index over it. */
 const SHOWN = [
   `state in ('received', 'approved', 'stuck') and state = 'received'`,

@@ -11,6 +11,7 @@ import { farelock, shell } from '../kernel/shell-word.ts';
 import type { PartnerDatabase } from '../partner/base/index.ts';
 import { NEWEST_SETTLED } from '../payments/look.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from '../solana/index.ts';
+import type { Migrating } from '../store/base/index.ts';
 import {
   type Belonging,
   differences,
@@ -44,9 +45,12 @@ export interface ServiceTables extends FlightsDatabase, PartnerDatabase, Airline
 
 export type Store = Kysely<ServiceTables>;
 
-/** Opens the database: a file under FARELOCK_HOME, or PostgreSQL. @throws `database_unavailable`, `database_newer` */
-export const openStore = (where: string, onTrouble?: OnTrouble): Promise<Store> =>
-  openFileOrServer<ServiceTables>(where, serviceMigrations, onTrouble);
+/**
+ * Opens the database: a file under FARELOCK_HOME, or PostgreSQL.
+ * @throws Problem `database_unavailable`, `database_newer`, `database_not_migrated`
+ */
+export const openStore = (where: string, onTrouble?: OnTrouble, migrating?: Migrating): Promise<Store> =>
+  openFileOrServer<ServiceTables>(where, serviceMigrations, onTrouble, migrating);
 
 type HomeKeys = ReturnType<typeof openKeys>;
 
@@ -58,7 +62,7 @@ export type Home = Awaited<ReturnType<typeof openHome>>;
  */
 export async function openHome(options: ServiceOptions, onTrouble: OnTrouble, real: OpenedCluster | null) {
   const { home } = options;
-  const store = await openStore(options.databaseUrl ?? join(home, 'service.db'), onTrouble);
+  const store = await openStore(options.databaseUrl ?? join(home, 'service.db'), onTrouble, options.migrating);
   try {
     const belonging = await belongingOf(store);
     const keys = openKeys(home, belonging);

@@ -22,6 +22,7 @@ import { checkDatabaseUrl, type StorageWatch, storeTrouble, watchStorage, writeP
 import { loadWakes } from '../store/postgres/index.ts';
 import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './airlines.ts';
 import { type OpenedCluster, openRealCluster } from './cluster.ts';
+import type { DatabaseOptions } from './database.ts';
 import { type Home, openHome } from './home.ts';
 import { serviceMigrations } from './migrations.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './partner.ts';
@@ -37,6 +38,7 @@ export type {
   InspectedProgram,
   OperatorWallet,
 } from './cluster-desk.ts';
+export type { DatabaseCheck, DatabaseState } from './database.ts';
 export * from './migrations.ts';
 export type { Platform, PlatformOptions } from './platform.ts';
 export type { CarrierSiteOptions, DuffelSandbox, DuffelSandboxOptions, ServedCarrierSite } from './sandbox.ts';
@@ -140,6 +142,9 @@ export const openDuffelSandbox = async (options: DuffelSandboxOptions) =>
 
 export const openClusterOnly = async (options: ServiceOptions): Promise<Service> =>
   (await import('./cluster-only.ts')).openClusterOnly(options);
+
+export const openDatabaseDesk = async (options: DatabaseOptions) =>
+  (await import('./database.ts')).openDatabaseDesk(options);
 
 export const openClusterDesk = async (options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>) =>
   (await import('./cluster-desk.ts')).openClusterDesk(options);

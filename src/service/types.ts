@@ -5,6 +5,7 @@ import type { Log } from '../kernel/log.ts';
 import type { NotifySettings } from '../notify/index.ts';
 import type { PartnerOptions } from '../partner/base/index.ts';
 import type { ClusterSettings } from '../solana/index.ts';
+import type { Migrating } from '../store/base/index.ts';
 import type { ProviderSettings } from './providers.ts';
 
 export interface TakingCaps {
@@ -35,6 +36,8 @@ export interface ServiceOptions {
   readonly lowcostMs?: number | undefined;
   /** A `postgres://` URL; without it a file under `home`. */
   readonly databaseUrl?: string | undefined;
+  /** How the database takes missing steps. */
+  readonly migrating?: Migrating | undefined;
   /** Where to listen for work that other processes took in, past a pooler; default: `databaseUrl`. */
   readonly listenUrl?: string | undefined;
   /** Aborts when a process that stays is to stop: /ready says no from then on. Commands that end have none. */

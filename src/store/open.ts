@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { Kysely, SqliteDialect } from 'kysely';
 import { isProblem, problem } from '../kernel/problems.ts';
-import { type Migration, migrate } from './base/index.ts';
+import { type Migrating, type Migration, migrate } from './base/index.ts';
 import { isBusy, libsqlDriver, type OnTrouble, openSqlite, type SqliteDatabase } from './libsql/index.ts';
 import { loadPostgresOpen } from './postgres/index.ts';
 
@@ -10,6 +10,7 @@ export async function openDatabase<T>(
   path: string,
   migrations: readonly Migration[],
   onTrouble?: OnTrouble,
+  migrating?: Migrating,
 ): Promise<Kysely<T>> {
   const isNew = !existsSync(path);
   const file = openSqlite(path, { waitMs: 0, onTrouble });
@@ -23,9 +24,12 @@ export async function openDatabase<T>(
   try {
     await migrate(
       database,
-      migrations,
-      (table) => `select count(*) as n from sqlite_master where type = 'table' and name = '${table}'`,
-      path,
+      {
+        migrations,
+        hasTable: (table) => `select count(*) as n from sqlite_master where type = 'table' and name = '${table}'`,
+        name: path,
+      },
+      migrating,
     );
     cleanOnce(file, path, isNew);
   } catch (error) {
@@ -65,13 +69,17 @@ export function checkDatabaseUrl(url: string): void {
   });
 }
 
-/** Opens a file, or PostgreSQL by URL. @throws Problem `database_unavailable`, `database_newer`, of storage */
+/**
+ * Opens a file, or PostgreSQL by URL.
+ * @throws Problem `database_unavailable`, `database_newer`, `database_not_migrated`, of storage
+ */
 export async function openFileOrServer<T>(
   where: string,
   migrations: readonly Migration[],
   onTrouble?: OnTrouble,
+  migrating?: Migrating,
 ): Promise<Kysely<T>> {
-  if (!POSTGRES.test(where)) return openDatabase<T>(where, migrations, onTrouble);
+  if (!POSTGRES.test(where)) return openDatabase<T>(where, migrations, onTrouble, migrating);
   const { openPostgres } = await loadPostgresOpen();
-  return openPostgres<T>(where, migrations);
+  return openPostgres<T>(where, migrations, undefined, migrating);
 }

@@ -114,6 +114,10 @@ describe.sequential('a traveller', () => {
     await held('refund approve', `${id} --amount 1 --note "kind" --dry-run`);
     await held('refund reject', `${id} --reason "The fare is not refundable" --yes`);
     await held('stuck list', '');
+    await held('db status', '');
+    await held('db migrate', '--dry-run');
+    await held('db migrate', '');
+    await held('db check', '');
     await held('audit list', '');
     await refused('refund show rfr_none', 3, 'refund_request_not_found');
     await refused('stuck show int_none', 3, 'stuck_not_found');

@@ -213,7 +213,7 @@ describe.runIf(isBuilt).each(RELEASES)('what the release of %s left', (release) 
       await client.end();
       const server = farelockIn(clock, home);
       closing.push(server.close);
-      const served = await serveIn(server, ['--database-url', url]);
+      const served = await serveIn(server, ['--database-url', url, '--migrate']);
       closing.push(() => served.stop());
       const customer = farelockIn(
         {

@@ -7,6 +7,7 @@ import { book } from './book/spec.ts';
 import * as cluster from './cluster/spec.ts';
 import { completion } from './completion/spec.ts';
 import * as config from './config/spec.ts';
+import * as db from './db/spec.ts';
 import { demo } from './demo/spec.ts';
 import { doctor } from './doctor/spec.ts';
 import { explain } from './explain/spec.ts';
@@ -81,6 +82,7 @@ export const TOOL: ToolSpec = {
     'partner requirements': 'Extra requirements for one customer',
     requirements: "A customer's requirements and compliance status",
     'keys partner': 'API keys of partners',
+    db: "The services' database",
     config: 'Settings and profiles',
     'config profile': 'The services that commands use',
     'wallet limits': 'Spending limits, with and without asking you',
@@ -161,6 +163,9 @@ export const TOOL: ToolSpec = {
       run(keys.keysToken, async () => (await import('./keys/run.ts')).customerTokenIssue),
       run(serve, async () => (await import('./serve/run.ts')).serve),
       run(worker, async () => (await import('./serve/run.ts')).worker),
+      run(db.dbStatus, async () => (await import('./db/run.ts')).dbStatus),
+      run(db.dbMigrate, async () => (await import('./db/run.ts')).dbMigrate),
+      run(db.dbCheck, async () => (await import('./db/run.ts')).dbCheck),
       run(sandbox.sandboxCarrierSite, async () => (await import('./sandbox/run.ts')).sandboxCarrierSite),
       run(sandbox.sandboxDuffel, async () => (await import('./sandbox/run.ts')).sandboxDuffel),
       run(sandbox.sandboxPlatform, async () => (await import('./sandbox/run.ts')).sandboxPlatform),

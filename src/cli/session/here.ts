@@ -10,7 +10,10 @@ import type { Terminal } from '../../terminal/index.ts';
 import { type Environment, type Profile, settingsIn } from '../settings/index.ts';
 
 /** Options of `serve` beyond the environment. */
-export type LocalOptions = Pick<ServiceOptions, 'airlines' | 'log' | 'cluster' | 'isMainnetMeant' | 'stopping'> & {
+export type LocalOptions = Pick<
+  ServiceOptions,
+  'airlines' | 'log' | 'cluster' | 'isMainnetMeant' | 'stopping' | 'migrating'
+> & {
   /** The options of the command line, for the settings that they give. */
   readonly flags?: object;
   /** The partner service takes live keys. */
@@ -61,6 +64,15 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
           seed: setting('seed'),
           ...options,
         }),
+      /** The services' database by itself: `db`. */
+      databaseDesk: async () =>
+        (await rooms()).openDatabaseDesk({
+          home,
+          databaseUrl: setting('database_url'),
+          clock,
+          purgeAfterDays: setting('purge_after_days'),
+          policyFile: setting('compliance_policy'),
+        }),
       /** The cluster of this home by itself: `serve --cluster-only`. */
       openClusterOnly: async (options: Pick<ServiceOptions, 'log' | 'withoutProgram'>) =>
         (await rooms()).openClusterOnly({ ...options, home, clock }),
@@ -71,6 +83,15 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
     },
   };
 }
+
+const LONG_MS = 1_000;
+
+const sayMigrated =
+  ({ note }: Terminal) =>
+  (steps: readonly string[], tookMs: number): void => {
+    if (tookMs > LONG_MS)
+      note(`Brought the database up to date in ${Math.round(tookMs / 1_000)} s (${steps.join(', ')}).`);
+  };
 
 function serviceOptions(
   { environment, clock, terminal }: HereGiven,
@@ -87,6 +108,7 @@ function serviceOptions(
     ticketingMs: setting('ticketing_ms'),
     lowcostMs: setting('lowcost_ms'),
     databaseUrl: setting('database_url'),
+    migrating: { onMigrated: sayMigrated(terminal), ...options.migrating },
     listenUrl: setting('listen_url'),
     caps: { perPayment: usdc(setting('cap_per_booking')), perDay: usdc(setting('cap_per_day')) },
     facilitatorUrl: setting('facilitator_url'),

@@ -21,6 +21,7 @@ export const STEPS = 'schema_steps';
 export function appliedSteps(applied: readonly AppliedStep[], migrations: readonly Migration[]) {
   const known = migrations.map((step) => step.name);
   return {
+    applied: applied.map(({ name }) => name),
     missing: known.filter((step) => !applied.some(({ name }) => name === step)),
     newer: applied.filter(({ name, breaks }) => breaks && !known.includes(name)).map(({ name }) => name),
   };

@@ -6,41 +6,83 @@ import { type AppliedStep, appliedSteps, FORMER_STEPS, type Migration, STEPS } f
 export * from './applied-steps.ts';
 export * from './turns.ts';
 
+/** How a database takes steps. */
+export interface Migrating {
+  /** A person asked for them. */
+  readonly isTold?: boolean;
+  readonly onMigrated?: (steps: readonly string[], tookMs: number) => void;
+}
+
+interface Migrated {
+  readonly migrations: readonly Migration[];
+  /** Counts tables of a name. */
+  readonly hasTable: (table: string) => string;
+  readonly name: string;
+  /** Counts all tables, where others may share the database: only an empty one takes steps untold. */
+  readonly countTables?: string;
+}
+
 /**
  * Applies missing steps in order, each with its mark, in one transaction, whose write lock makes two starts take turns.
- * `hasTable` counts tables of a name. @throws Problem `database_newer`, with nothing changed
+ * @throws Problem `database_newer`, `database_not_migrated`, with nothing changed
  */
 export async function migrate<T>(
   database: Kysely<T>,
-  migrations: readonly Migration[],
-  hasTable: (table: string) => string,
-  name: string,
+  { migrations, hasTable, name, countTables }: Migrated,
+  { isTold, onMigrated }: Migrating = {},
 ): Promise<void> {
-  const has = async (on: Kysely<T>, table: string) => {
-    const { rows } = await sql.raw<{ n: number }>(hasTable(table)).execute(on);
-    return Number(rows[0]?.n ?? 0) > 0;
+  const count = async (on: Kysely<T>, query: string) => {
+    const { rows } = await sql.raw<{ n: number }>(query).execute(on);
+    return Number(rows[0]?.n ?? 0);
   };
+  const has = async (on: Kysely<T>, table: string) => (await count(on, hasTable(table))) > 0;
   const missingOn = async (on: Kysely<T>) => {
     const steps = appliedSteps(await readSteps(on), migrations);
     if (steps.newer.length > 0) throw newer(name, steps.newer);
     return migrations.filter((step) => steps.missing.includes(step.name));
   };
-  if ((await has(database, STEPS)) && (await missingOn(database)).length === 0) return;
-  await database.transaction().execute(async (tx) => {
+  const isListed = await has(database, STEPS);
+  const missing = isListed ? await missingOn(database) : migrations;
+  if (isListed && missing.length === 0) return;
+  if (countTables !== undefined && !isTold && (await count(database, countTables)) > 0) {
+    // Another process may have made all of them since the first look.
+    if ((await has(database, STEPS)) && (await missingOn(database)).length === 0) return;
+    throw notMigrated(
+      name,
+      missing.map((step) => step.name),
+      isListed || (await has(database, FORMER_STEPS)),
+    );
+  }
+  const beganMs = performance.now();
+  const taken = await database.transaction().execute(async (tx) => {
     await sql.raw(`create table if not exists ${STEPS} (name text primary key, breaks bigint not null)`).execute(tx);
     if (await has(tx, FORMER_STEPS)) {
       await sql.raw(`insert into ${STEPS} (name, breaks) select name, 1 from ${FORMER_STEPS}`).execute(tx);
       await sql.raw(`drop table ${FORMER_STEPS}`).execute(tx);
     }
-    for (const { name, statements, rolls } of await missingOn(tx)) {
+    const steps = await missingOn(tx);
+    for (const { name, statements, rolls } of steps) {
       for (const statement of statements) await sql.raw(statement).execute(tx);
       await sql`insert into ${sql.table(STEPS)} (name, breaks) values (${name}, ${rolls ? 0 : 1})`.execute(tx);
     }
+    return steps.map((step) => step.name);
   });
+  onMigrated?.(taken, performance.now() - beganMs);
 }
 
 const readSteps = async (on: QueryExecutorProvider): Promise<AppliedStep[]> =>
   (await sql<AppliedStep>`select name, breaks from ${sql.table(STEPS)}`.execute(on)).rows;
+
+const notMigrated = (name: string, steps: readonly string[], isOurs: boolean) =>
+  problem('database_not_migrated', {
+    message: isOurs
+      ? `${name} lacks steps of this version: ${steps.join(', ')}.`
+      : `${name} holds tables of something else, and none of farelock's.`,
+    ...(!isOurs && {
+      fix: 'Name an empty database or schema. To make the tables here all the same: farelock db migrate',
+    }),
+    detail: { steps },
+  });
 
 const LOOK_EVERY_MS = 1_000;
 

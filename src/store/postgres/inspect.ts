@@ -89,6 +89,11 @@ async function read(client: Client, { migrations, stuckQuery, now }: PostgresLoo
     migrations,
   );
   const isWhole = !isEmpty && known.missing.length === 0;
+  // Of the statistics, as counting would read everything.
+  const tables = await rows(
+    `select relname as name, greatest(reltuples, 0)::float8 as rows, pg_total_relation_size(oid)::float8 as bytes
+     from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`,
+  );
   const stuck = isWhole ? await rows(stuckQuery) : [];
   await client.query('rollback');
   const cannotGrow = !isWhole && server?.may_create !== true;
@@ -96,6 +101,7 @@ async function read(client: Client, { migrations, stuckQuery, now }: PostgresLoo
   const writing = server?.is_read_only === true ? 'read_only' : denied.length > 0 ? 'no_rights' : 'allowed';
   return {
     ...known,
+    tables: tables.map((row) => ({ name: String(row.name), rows: Number(row.rows), bytes: Number(row.bytes) })),
     version: String(server?.version).split(' ')[0] ?? '',
     /** Never migrated. */
     isEmpty,
@@ -113,3 +119,8 @@ const tableMade = (statement: string): string[] => {
   const name = /^\s*create table (?:if not exists )?"?(\w+)/i.exec(statement)?.[1];
   return name === undefined ? [] : [name];
 };
+
+/** Selects names of columns, with their table, and of indexes. */
+export const SERVER_PARTS = `select table_name || '.' || column_name as name from information_schema.columns
+    where table_schema = current_schema()
+  union all select indexname from pg_indexes where schemaname = current_schema()`;

@@ -20,7 +20,7 @@ import {
 import type { Pool } from 'pg';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
-import { type Migration, migrate, type TakesTurns } from '../base/index.ts';
+import { type Migrating, type Migration, migrate, type TakesTurns } from '../base/index.ts';
 import { inWordsOfPg, isSilence, postgresRefusal } from './refusal.ts';
 
 /**
@@ -140,11 +140,15 @@ const givingUp = (pool: Pool, answerMs: () => number): PostgresPool => ({
 
 const INT8 = 20;
 
-/** Opens a migrated PostgreSQL database, loading `pg` here only. 64-bit integers become numbers, far below 2^53. */
+/**
+ * Opens a migrated PostgreSQL database, loading `pg` here only. 64-bit integers become numbers, far below 2^53.
+ * An empty one is migrated untold: it has nothing to lose.
+ */
 export async function openPostgres<T>(
   url: string,
   migrations: readonly Migration[],
   waits: Waits = WAITS,
+  migrating?: Migrating,
 ): Promise<Kysely<T>> {
   const { default: pg } = await import('pg');
   const types = new pg.TypeOverrides();
@@ -173,9 +177,13 @@ export async function openPostgres<T>(
   try {
     await migrate(
       database,
-      migrations,
-      (table) => `select count(to_regclass('${table}')) as n`,
-      'The PostgreSQL database',
+      {
+        migrations,
+        hasTable: (table) => `select count(to_regclass('${table}')) as n`,
+        name: 'The PostgreSQL database',
+        countTables: 'select count(*) as n from pg_tables where schemaname = current_schema()',
+      },
+      migrating,
     );
     isUpToDate = true;
   } catch (error) {

@@ -141,7 +141,8 @@ function reached(state: PostgresState | PostgresRefused | null): Finding {
   if (missing.length > 0) {
     return warning(
       `${said}, is behind by ${named(missing)}`,
-      'The next command that runs the services brings it up to date; keep a copy before.',
+      'Back it up, then bring it up to date.',
+      'farelock db migrate',
     );
   }
   return ok(`${said}, up to date`);

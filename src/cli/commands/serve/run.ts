@@ -38,10 +38,20 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   // For an operator; --verbose shows more.
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
   const airlines = clusterOnly ? undefined : airlineSettings(environment, options);
-  const { withoutProgram, mainnet, live } = options;
+  const { withoutProgram, mainnet, live, migrate } = options;
+  const migrating = { isTold: migrate === true };
   const service = await (clusterOnly
     ? session.openClusterOnly({ log, withoutProgram })
-    : session.openLocal({ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, stopping: signal }));
+    : session.openLocal({
+        flags: options,
+        airlines,
+        cluster,
+        isMainnetMeant: mainnet,
+        live,
+        log,
+        stopping: signal,
+        migrating,
+      }));
   const balancer = watchBalancer();
   const worker = startWorker(context, service.worker, { isIdle: !options.worker || clusterOnly === true });
   const server = httpServer(async (request, { socket }) => {
@@ -98,9 +108,10 @@ export const worker: Run<typeof spec.worker> = async (context, options) => {
   const cluster = clusterGiven(options, environment);
   const airlines = airlineSettings(environment, options);
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
-  const { mainnet, live } = options;
+  const { mainnet, live, migrate } = options;
   const service = await session.openLocal({
     ...{ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, stopping: signal },
+    migrating: { isTold: migrate === true },
   });
   const { network } = service.cluster;
   terminal.result({ network, airline: soldFrom(airlines) }, workingView);
@@ -203,6 +214,7 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
     '--rpc-url': options.rpcUrl,
     '--escrow-program': options.escrowProgram,
     '--database-url': options.databaseUrl,
+    '--migrate': options.migrate,
     '--live': options.live,
     '--provider': options.provider,
     '--lowcost': options.lowcost,
