@@ -58,6 +58,7 @@ export function createRouter<C, O>(served: Served<C, O>): Serve {
     const query = await readQuery(url, route.query);
     const { context } = first ?? { context: await enter(visit, route) };
     const given = await read(visit.request, route);
+    if (visit.request.trail) visit.request.trail.intentId = intentIn(params) ?? intentIn(given.body);
     const result = await route.run({ ...visit, ...given, context, params, query });
     return result instanceof HttpResponse ? result : json(result, firstStatus(route));
   }
@@ -66,6 +67,7 @@ export function createRouter<C, O>(served: Served<C, O>): Serve {
     const visit = { request, connection, requestId: '' };
     const url = new URL(request.url);
     const matched = matchOf(table, request.method, url.pathname);
+    if (request.trail && 'route' in matched) request.trail.route = matched.route.path;
     let code: ProblemCode | null = null;
     const named = async () => {
       visit.requestId = ids.next('req');
@@ -85,6 +87,11 @@ export function createRouter<C, O>(served: Served<C, O>): Serve {
     });
   };
 }
+
+const intentIn = (named: unknown): string | undefined => {
+  const id = typeof named === 'object' && named !== null && 'intent_id' in named ? named.intent_id : undefined;
+  return typeof id === 'string' && /^int_\w{1,40}$/.test(id) ? id : undefined;
+};
 
 const firstStatus = ({ answers }: Pick<Route<never>, 'answers'>): number => Number(Object.keys(answers)[0]);
 

@@ -9,6 +9,15 @@ export interface HttpRequest {
   readonly body: HttpBody;
   /** Aborted when the answer is no longer wanted. */
   readonly signal?: AbortSignal | undefined;
+  /** Facts learnt while it is answered, for logs and metrics. */
+  readonly trail?: Trail | undefined;
+}
+
+export interface Trail {
+  /** The declared path of its route. */
+  route?: string;
+  paymentId?: string | null;
+  intentId?: string | undefined;
 }
 
 /** Text (perhaps empty), or arriving bytes. */

@@ -66,7 +66,7 @@ const waiting = (open: QueueTerms['open']): Queue<NotifyTables, 'outbox'> => ({
   begun: 'created_at_ms',
   retry: RETRY,
 });
-const WAITING = {
+export const WAITING = {
   page: waiting(sql<SqlBool>`kind = 'page' and state in ('queued', 'sending')`),
   email: waiting(sql<SqlBool>`kind = 'email' and state in ('queued', 'sending')`),
 } as const satisfies Readonly<Record<Message['kind'], QueueTerms>>;

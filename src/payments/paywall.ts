@@ -1,5 +1,6 @@
 import { type HttpResponse, headerOf } from '../kernel/http.ts';
 import { canonicalJson } from '../kernel/json.ts';
+import { noMeter } from '../kernel/meter.ts';
 import { once } from '../kernel/once.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { createJournal, type Settlement } from './journal.ts';
@@ -40,7 +41,13 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
         ? (await import('./facilitator-remote.ts')).createRemoteFacilitator({ ...ports, url: ports.facilitatorUrl })
         : (await import('./facilitator-svm.ts')).createSvmFacilitator(ports),
   );
-  const till: Till = { ...ports, journal, facilitator, patienceMs: ports.patienceMs ?? 8_000 };
+  const till: Till = {
+    ...ports,
+    journal,
+    facilitator,
+    patienceMs: ports.patienceMs ?? 8_000,
+    meter: ports.meter ?? noMeter,
+  };
   return {
     async charge(request, call) {
       const digest = ports.secrets.hmac('paid request', canonicalJson([call.resource, call.request]));
@@ -51,7 +58,9 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
         return challenge(till, visit, await termsOf(till, call, NOBODY), { code: 'payment_required', reason });
       }
       const { readPayment } = await import('./payload.ts');
-      return paid(till, visit, readPayment(header)).catch(pendingIfAway);
+      const sent = readPayment(header);
+      if (request.trail) request.trail.paymentId = sent.key;
+      return paid(till, visit, sent).catch(pendingIfAway);
     },
     async outcome(paymentKey) {
       const row = await journal.find(paymentKey);
@@ -92,6 +101,7 @@ async function challenge(till: Till, visit: Visit, terms: PaymentTerms, refusal:
 }
 
 async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: string): Promise<HttpResponse> {
+  till.meter('payment', { outcome: 'refused' });
   till.log('info', 'payment_refused', { resource: visit.call.resource, reason });
   return challenge(till, visit, terms, { code: 'payment_verification_failed', reason });
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { HttpResponse, json } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Meter } from '../kernel/meter.ts';
 import { isProblem, type Problem, problem, problemBody } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster, Signer } from '../solana/index.ts';
@@ -45,6 +46,7 @@ export interface PaywallPorts {
   /** Pays the network fee of every payment, and nothing else. */
   readonly feePayer: Signer;
   readonly log: Log;
+  readonly meter?: Meter | undefined;
   /** A facilitator service to verify and settle with, instead of this process (facilitator-remote.ts). */
   readonly facilitatorUrl?: string | undefined;
   /** The operator's wallets: a fee payer that can pay no fee is reported before a client signs. */
@@ -57,6 +59,7 @@ export interface Till extends PaywallPorts {
   readonly journal: Journal;
   readonly facilitator: () => Promise<Facilitator>;
   readonly patienceMs: number;
+  readonly meter: Meter;
 }
 
 interface Attempt {
@@ -100,8 +103,10 @@ export const start = (till: Till, row: Settlement, attempt: Attempt): Promise<En
   unlessOvertaken(async () => {
     const signed = await sign(till, row, attempt);
     if ('kind' in signed) return signed;
+    const begun = process.uptime();
     const sent = await (await till.facilitator()).send(signed.row);
-    return finish(till, signed, attempt.call, await settle(till, signed.row, sent));
+    const outcome = await settle(till, signed.row, sent);
+    return finish(till, signed, attempt.call, outcome, process.uptime() - begun);
   });
 
 export const goOn = (till: Till, row: Settlement, call: PaidCall): Promise<Ended> =>
@@ -195,8 +200,15 @@ async function settle({ clock, patienceMs, facilitator }: Till, row: Settlement,
   return known;
 }
 
-async function finish(till: Till, { row, kept }: Held, call: PaidCall, outcome: Outcome): Promise<Ended> {
+async function finish(
+  till: Till,
+  { row, kept }: Held,
+  call: PaidCall,
+  outcome: Outcome,
+  seconds?: number,
+): Promise<Ended> {
   const { log, journal } = till;
+  till.meter('payment', { outcome: outcome.kind }, seconds);
   const fields = { payment: row.payment_key, resource: call.resource };
   if (outcome.kind === 'unknown') {
     log('warn', 'settlement_unknown', fields);
@@ -332,6 +344,7 @@ async function recovered(till: Till, row: Settlement): Promise<'settled' | 'fail
     row.state === 'settling'
       ? await (await till.facilitator()).resolve(row)
       : { kind: 'failed' as const, reason: 'it was given up before it was sent' };
+  till.meter('payment', { outcome: outcome.kind });
   if (outcome.kind === 'unknown') return 'unknown';
   await till.journal.write(
     row,

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
-import { problem } from '../kernel/problems.ts';
+import { type Meter, timed } from '../kernel/meter.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
 import { createSandboxProvider } from '../sandbox/airline/index.ts';
 import { createSandboxLowcost } from '../sandbox/lowcost/index.ts';
 import { SOLANA_NETWORKS } from '../solana/index.ts';
@@ -60,8 +61,34 @@ export async function openAirlines(
     close: async () => browser?.close(),
   };
   if (home.cluster.network !== SOLANA_NETWORKS.mainnet) checkPlayMoney([opened.provider, opened.lowcost]);
-  return opened;
+  return {
+    ...opened,
+    provider: metered(opened.provider, options.meter),
+    lowcost: opened.lowcost && metered(opened.lowcost, options.meter),
+  };
 }
+
+/** Measures every call that takes time. */
+function metered<Port extends { readonly name: string }>(port: Port, meter: Meter | undefined): Port {
+  if (!meter) return port;
+  return new Proxy(port, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) => {
+        const answer: unknown = value.apply(target, given);
+        if (!(answer instanceof Promise)) return answer;
+        return timed(
+          () => answer,
+          (error, seconds) =>
+            meter('airline', { airline: port.name, call: String(name), result: resultOf(error) }, seconds),
+        );
+      };
+    },
+  });
+}
+
+const resultOf = (error: unknown): string => (error === undefined ? 'ok' : isProblem(error) ? error.code : 'error');
 
 /** A ticket that can be flown is not sold for play money. @throws Problem `real_tickets_for_play_money` */
 export function checkPlayMoney(

@@ -22,7 +22,10 @@ export async function openClusterOnly(options: ServiceOptions) {
   return {
     async fetch(request: HttpRequest) {
       const { pathname } = new URL(request.url);
-      if (rpc && /^\/rpc\/?$/.test(pathname)) return rpc(request);
+      if (rpc && /^\/rpc\/?$/.test(pathname)) {
+        if (request.trail) request.trail.route = '/rpc';
+        return rpc(request);
+      }
       return pathname === '/health' ? json({ status: 'ok' }) : notFound();
     },
     cluster,
@@ -36,6 +39,7 @@ export async function openClusterOnly(options: ServiceOptions) {
       isWoken: () => false,
     },
     trouble: () => null,
+    readings: async () => [],
     partnerReady: async () => undefined,
     operatorKeyFile: async () => {
       throw problem('no_operator_key');

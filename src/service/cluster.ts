@@ -5,6 +5,7 @@ import { EARLIER_ESCROW_ELFS, ESCROW_PROGRAM_ID, escrowElf } from '../escrow/ind
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import { type Log, silentLog } from '../kernel/log.ts';
+import type { Meter } from '../kernel/meter.ts';
 import { once } from '../kernel/once.ts';
 import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from '../solana/embedded/index.ts';
 import type { Cluster, ClusterSettings, Faucet } from '../solana/index.ts';
@@ -27,10 +28,10 @@ export interface OpenedCluster {
 /** The cluster of payments. @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid` */
 export async function openRealCluster(
   settings: ClusterSettings,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  own: { readonly clock: Clock; readonly log: Log; readonly meter?: Meter },
 ): Promise<OpenedCluster> {
   const { openRpcCluster } = await import('../solana/rpc/index.ts');
-  const cluster = await openRpcCluster({ ...settings, urls: settings.rpcUrls, clock, log });
+  const cluster = await openRpcCluster({ ...settings, urls: settings.rpcUrls, ...own });
   return { cluster, faucet: null, rpc: null, pubSub: null, ledger: null, genesis: cluster.genesis };
 }
 

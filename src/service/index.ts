@@ -9,6 +9,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { type HttpRequest, type HttpResponse, json } from '../kernel/http.ts';
 import { randomIds } from '../kernel/ids.ts';
 import { type Log, silentLog } from '../kernel/log.ts';
+import { noMeter } from '../kernel/meter.ts';
 import { once } from '../kernel/once.ts';
 import { type Problem, problem, problemBody } from '../kernel/problems.ts';
 import { STORAGE_RETRY_S } from '../kernel/storage.ts';
@@ -27,6 +28,7 @@ import { type Home, openHome } from './home.ts';
 import { serviceMigrations } from './migrations.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './partner.ts';
 import type { PlatformOptions } from './platform.ts';
+import type { Reading } from './readings.ts';
 import type { CarrierSiteOptions, DuffelSandboxOptions } from './sandbox.ts';
 import type { ServiceOptions, WorkerRun } from './types.ts';
 
@@ -41,14 +43,16 @@ export type {
 export type { DatabaseCheck, DatabaseState } from './database.ts';
 export * from './migrations.ts';
 export type { Platform, PlatformOptions } from './platform.ts';
+export type { Reading } from './readings.ts';
 export type { CarrierSiteOptions, DuffelSandbox, DuffelSandboxOptions, ServedCarrierSite } from './sandbox.ts';
 export type { AirlineSettings, ServiceOptions, TakingCaps } from './types.ts';
 
 export type Service = Awaited<ReturnType<typeof openService>>;
 
-const processOf = ({ clock = systemClock, log = silentLog }: ServiceOptions) => ({
+const processOf = ({ clock = systemClock, log = silentLog, meter = noMeter }: ServiceOptions) => ({
   clock,
   log,
+  meter,
   ids: randomIds(clock.now),
 });
 type Process = ReturnType<typeof processOf>;
@@ -79,6 +83,10 @@ export async function openService(options: ServiceOptions) {
   const movedOn = loggingOnce(watchSteps(store, serviceMigrations, clock.now), own.log);
   const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram, movedOn });
   const partner = lazyPartner({ ...own, store, secrets }, options);
+  const { wallets } = flights;
+  const readings = once(async () =>
+    (await import('./readings.ts')).createReadings({ ...own, store, wallets, movedOn }),
+  );
   return {
     async operatorKeyFile(): Promise<string> {
       const { ensureOperatorKeyFile } = await loadKeys();
@@ -92,9 +100,9 @@ export async function openService(options: ServiceOptions) {
       // /health asks nothing, and /ready asks for itself, within its time.
       if (pathname !== '/health' && pathname !== '/ready' && (await movedOn())) return movedOnAnswer();
       if (isPartnerPath(pathname)) return partner.fetch(request, connection);
-      return rpc && (pathname === '/rpc' || pathname === '/rpc/')
-        ? rpc(request)
-        : flights.app.fetch(request, connection);
+      if (!rpc || (pathname !== '/rpc' && pathname !== '/rpc/')) return flights.app.fetch(request, connection);
+      if (request.trail) request.trail.route = '/rpc';
+      return rpc(request);
     },
     cluster,
     /** The first block of a private cluster that is served here; else null. */
@@ -116,6 +124,8 @@ export async function openService(options: ServiceOptions) {
     },
     /** The last trouble with a file, in the words for this machine; null while there was none. */
     trouble: storage.last,
+    /** Gauges of the service's state now. */
+    readings: async (): Promise<readonly Reading[]> => (await readings())(),
     async close(): Promise<void> {
       await wakes?.close();
       await flights.outbox.drain();
@@ -259,7 +269,7 @@ function openFlights(
   });
   const watch = once(async () => (await import('./program.ts')).watchProgram(cluster, program, own.clock));
   const { perPayment = null, perDay = null } = options.caps ?? {};
-  return createFlights({
+  const flights = createFlights({
     ...base,
     provider,
     lowcost,
@@ -288,4 +298,5 @@ function openFlights(
       sweepsAtStart: options.stopping !== undefined,
     },
   });
+  return { ...flights, wallets };
 }

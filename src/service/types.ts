@@ -2,6 +2,7 @@ import type { BrowserSettings } from '../airlines/browser/index.ts';
 import type { Scenario } from '../airlines/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Meter } from '../kernel/meter.ts';
 import type { NotifySettings } from '../notify/index.ts';
 import type { PartnerOptions } from '../partner/base/index.ts';
 import type { ClusterSettings } from '../solana/index.ts';
@@ -26,6 +27,7 @@ export interface ServiceOptions {
   readonly home: string;
   readonly clock?: Clock | undefined;
   readonly log?: Log | undefined;
+  readonly meter?: Meter | undefined;
   readonly scenario?: Scenario | undefined;
   readonly seed?: string | undefined;
   /** Default: the sandbox's, both tiers. */

@@ -91,7 +91,8 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     /^src\/(service|flights\/(?!look)|partner\/(?!look)|payments\/|notify\/|store\/|escrow\/|effects\/|http\/|sandbox\/)|^package:(hono|kysely|libsql|@libsql|zod)/;
   const CHAIN = /^package:(@solana|@x402|litesvm|bs58)/;
   const ASKING = /^package:(@?inquirer|ora|conf)\b/;
-  const SERVING = /^package:(@hono\/node-server|pg|@modelcontextprotocol|protobufjs|@connectrpc)|^node:http/;
+  const SERVING =
+    /^package:(@hono\/node-server|pg|prom-client|@modelcontextprotocol|protobufjs|@connectrpc)|^node:http/;
   /** Ten modules of the platform, for a clock that `process.uptime` has too. */
   const PERFORMANCE = /^node:perf_hooks$/;
   const WEB3 = /^package:(@solana\/web3\.js|rpc-websockets|ws|jayson|node-fetch)$/;
@@ -263,6 +264,15 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     const commands = loaded.filter((id) => ALL_COMMANDS.test(id));
     expect(commands.sort()).toEqual(own.map((name) => `src/cli/commands/${name}.ts`).sort());
     expect(loaded.filter((id) => [...never, BOARD, REAL_SEATS].some((pattern) => pattern.test(id)))).toEqual([]);
+  });
+
+  test('serve has prom-client in the chunk of /metrics, which is loaded with the setting alone', () => {
+    const chunks = Object.values(modulesOf).filter((inside) => inside.some((id) => id.includes('/prom-client/')));
+    expect(chunks.length).toBeGreaterThan(0);
+    for (const inside of chunks) {
+      const own = inside.filter((id) => id.startsWith('src/'));
+      expect(own.filter((id) => !/^src\/cli\/commands\/serve\/metrics(-table)?\.ts$/.test(id))).toEqual([]);
+    }
   });
 
   test('the trace sees what a command does load', async () => {

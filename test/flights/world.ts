@@ -170,7 +170,7 @@ export async function openWorld(given: WorldOptions = {}) {
       options: { mostLocksPerPayer: 1_000, ...given.options, ...options },
     });
     const app = { fetch: webOf(flights.app.fetch) };
-    return { ...flights, app, paywall, call: callerOf(app.fetch) };
+    return { ...flights, app, paywall, wallets, call: callerOf(app.fetch) };
   }
   const main = service();
 

@@ -3,6 +3,7 @@ import { endCards } from '../../src/airlines/browser/purchases.ts';
 import { turnSwitch } from '../../src/flights/index.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { createSandboxCards } from '../../src/sandbox/carrier-site/cards.ts';
+import { createReadings } from '../../src/service/readings.ts';
 import type { Affiliate } from '../../src/wire/flights/index.ts';
 import { openDesk } from '../flights/refund-desk.ts';
 import { hearStatements } from './plans.ts';
@@ -68,6 +69,8 @@ test('no statement of the service, its worker and its sweeps looks through a tab
     headers: { 'X-Customer-Support-Code': flown.customer_support_code },
   });
   await world.call(`/affiliates/${affiliate.code}`);
+  const readings = await createReadings({ ...world, log: silentLog, movedOn: async () => false })();
+  expect(readings.filter(({ name, value }) => name === 'farelock_scrape_failed' && value === 1)).toEqual([]);
   for (const passMs of [45 * MINUTE_MS, DAY_MS, 8 * DAY_MS, 31 * DAY_MS, 60 * DAY_MS]) {
     world.clock.advance(passMs);
     await world.work();

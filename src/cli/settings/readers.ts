@@ -106,6 +106,12 @@ export const httpAddress = reader('an http address', 'https://facilitator.exampl
   /^https?:$/.test(urlIn(text)?.protocol ?? '') ? text : undefined,
 );
 
+/** Where to listen: a host and a port, an IPv6 address in brackets. */
+export const listenAddress = reader('a host and a port', '127.0.0.1:9464', (text) => {
+  const [, host = '', port = ''] = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(text) ?? [];
+  return host !== '' && Number(port) < 65_536 ? { host: host.replace(/^\[|\]$/g, ''), port: Number(port) } : undefined;
+});
+
 /** The address of an API has no query: its paths follow it. */
 export const apiAddress = reader('the address of an API', 'https://api.example', (text) => {
   const url = urlIn(text);

@@ -5,6 +5,7 @@ export * from './identity.ts';
 export * from './intents.ts';
 export * from './late-ticket.ts';
 export {
+  BOOKINGS,
   CLOSE_AFTER_MS,
   FARTHEST_MS,
   farthestMs,

@@ -177,7 +177,7 @@ const withoutWork = (Object.keys(BOOKING_STATES) as BookingState[]).filter((stat
 /** Bookings with work. It names the other states, in the words of the index, which then outlives a new state with work. */
 export const OPEN_BOOKINGS = sql.raw<SqlBool>(`state not in (${withoutWork.map((state) => `'${state}'`).join(', ')})`);
 
-const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
+export const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
   table: 'bookings',
   key: 'intent_id',
   due: 'due_at_ms',

@@ -23,7 +23,7 @@ const RETRY: RetryPolicy = {
 
 const DAILY: RetryPolicy = { ...RETRY, firstMs: DAY_MS, factor: 1, mostMs: DAY_MS };
 
-const PAYOUTS: Queue<FlightsDatabase, 'affiliate_payouts'> = {
+export const PAYOUTS: Queue<FlightsDatabase, 'affiliate_payouts'> = {
   table: 'affiliate_payouts',
   key: 'payout_id',
   due: 'due_at_ms',

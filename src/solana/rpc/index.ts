@@ -2,6 +2,7 @@ import type { Address, Signature } from '@solana/kit';
 import * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Log, silentLog } from '../../kernel/log.ts';
+import { type Meter, noMeter } from '../../kernel/meter.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import {
@@ -49,16 +50,17 @@ interface RpcOptions
   readonly urls: readonly string[];
   readonly clock: Clock;
   readonly log?: Log | undefined;
+  readonly meter?: Meter | undefined;
   readonly fetch?: typeof fetch;
 }
 
 /** A cluster by RPC. @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid` */
 export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { readonly genesis: string | null }> {
-  const { clock, commitment = 'confirmed', log = silentLog } = options;
+  const { clock, commitment = 'confirmed', log = silentLog, meter = noMeter } = options;
   const freshness = createFreshness(clock.now);
   const genesis: Genesis = { hash: null };
   const closing = new AbortController();
-  const shared = { clock, genesis, log, closing: closing.signal, fetch: options.fetch ?? fetch };
+  const shared = { clock, genesis, log, meter, closing: closing.signal, fetch: options.fetch ?? fetch };
   const urls = addressesOf(options.urls);
   const caller = createCaller(
     urls.map((url) => createMember({ url, standing: freshness.join(), ...shared })),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
+import { type Meter, noMeter, timed } from '../../kernel/meter.ts';
 import { networkFailure } from '../../kernel/network.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import { type DelayPolicy, retryDelayMs } from '../../store/index.ts';
@@ -81,6 +82,9 @@ export function createFreshness(now: () => number) {
         saw(level: Level, slot: number): void {
           if (reach(slot)) own.seen[level] = Math.max(own.seen[level], slot);
         },
+        /** Slots from this one to the newest at this level; null for the only address. */
+        lag: (level: Level, slot: number): number | null =>
+          places.length < 2 ? null : Math.max(0, ...places.map(({ seen }) => seen[level])) - slot,
         /** True while only other addresses have named slots. */
         isUnknown: () => own.reached === null && places.some(({ reached }) => reached !== null),
       };
@@ -214,6 +218,7 @@ interface MemberOptions {
   readonly standing: Standing;
   readonly genesis: Genesis;
   readonly log: Log;
+  readonly meter?: Meter | undefined;
   /** Ends open requests. */
   readonly closing: AbortSignal;
 }
@@ -221,7 +226,7 @@ interface MemberOptions {
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : shownUrl(url));
 
 export function createMember(options: MemberOptions): Member {
-  const { url, clock, standing, genesis, log } = options;
+  const { url, clock, standing, genesis, log, meter = noMeter } = options;
   const host = hostOf(url);
   let calls = 0;
   let failures = 0;
@@ -238,8 +243,13 @@ export function createMember(options: MemberOptions): Member {
     const floor = standing.floor(level);
     const asked = HELD_BY_NODE.has(method) ? withLeast(params, floor()) : params;
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params: asked });
-    const result = resultIn(await post(options, body, signals), id);
+    const result = await timed(
+      async () => resultIn(await post(options, body, signals), id),
+      (error, seconds) => meter('rpc', { endpoint: host, method, result: resultOf(error, signals) }, seconds),
+    );
     const slot = answerSlot.safeParse(result);
+    const lag = slot.success ? standing.lag(level, slot.data) : null;
+    if (lag !== null) meter('slot_lag', { endpoint: host }, Math.max(0, lag));
     if (slot.success && slot.data < floor(slot.data)) {
       const why = `it answered for slot ${slot.data}, behind the known slot ${floor(slot.data)}`;
       throw new NoAnswer(why, { behind: true });
@@ -298,6 +308,13 @@ export function createMember(options: MemberOptions): Member {
     },
   };
 }
+
+/** `cancelled`: another address was quicker. */
+const resultOf = (error: unknown, signals: readonly AbortSignal[]): string => {
+  if (error === undefined) return 'ok';
+  if (error instanceof RpcRefusal) return 'refused';
+  return signals.some(({ aborted }) => aborted) ? 'cancelled' : 'no_answer';
+};
 
 async function post(
   { url, clock, closing, fetch }: MemberOptions,

@@ -1,9 +1,23 @@
-import type { DialectAdapter, Kysely, KyselyPlugin, Transaction } from 'kysely';
+import type { DialectAdapter, Kysely, KyselyPlugin, QueryExecutorProvider, Transaction } from 'kysely';
 
 /** The adapter of a database of several writers. */
 export interface TakesTurns extends DialectAdapter {
+  /** Connections of this process. */
+  readonly connections: () => Connections;
   /** The same database, whose transactions wait for those that share one of these turns. */
   taking<T>(turns: readonly string[], plugins: KyselyPlugin[]): Kysely<T>;
+}
+
+export interface Connections {
+  readonly inUse: number;
+  /** Statements that wait for a connection. */
+  readonly waiting: number;
+}
+
+/** null for a file. */
+export function connectionsOf(store: QueryExecutorProvider): Connections | null {
+  const { adapter } = store.getExecutor();
+  return 'taking' in adapter ? (adapter as TakesTurns).connections() : null;
 }
 
 /** Tries of a transaction that the server undoes: a deadlock, a serialization failure. */

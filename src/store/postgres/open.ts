@@ -20,7 +20,7 @@ import {
 import type { Pool } from 'pg';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
-import { type Migrating, type Migration, migrate, type TakesTurns } from '../base/index.ts';
+import { type Connections, type Migrating, type Migration, migrate, type TakesTurns } from '../base/index.ts';
 import { inWordsOfPg, isSilence, postgresRefusal } from './refusal.ts';
 
 /**
@@ -79,7 +79,10 @@ const locksOf = (turns: readonly string[]): string[] => [
 
 /** Makes databases over the same connections, whose transactions take turns. */
 class TurnsAdapter extends PostgresAdapter implements TakesTurns {
-  constructor(private readonly writers: WritersDriver) {
+  constructor(
+    private readonly writers: WritersDriver,
+    readonly connections: () => Connections,
+  ) {
     super();
   }
 
@@ -171,7 +174,8 @@ export async function openPostgres<T>(
   const writers = new WritersDriver(config, () => (isUpToDate ? beginWith : patiently)(waits));
   class WritersDialect extends PostgresDialect {
     override createDriver = () => writers;
-    override createAdapter = () => new TurnsAdapter(writers);
+    override createAdapter = () =>
+      new TurnsAdapter(writers, () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }));
   }
   const database = new Kysely<T>({ dialect: new WritersDialect(config) });
   try {

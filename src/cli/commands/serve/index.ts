@@ -84,6 +84,8 @@ export const STOPPING = 'Stopping after current work. Press Ctrl-C again to stop
 export interface Where {
   readonly host: string;
   readonly port: number;
+  /** The option that names it; absent: `--port`. */
+  readonly option?: string;
 }
 
 /** Waits until a server listens. @returns its origin, for this machine. @throws Problem `usage` */
@@ -130,17 +132,17 @@ export function drainable(server: Server): (heard?: Promise<unknown>) => Promise
   };
 }
 
-function listenProblem(error: NodeJS.ErrnoException, { host, port }: Where): unknown {
+function listenProblem(error: NodeJS.ErrnoException, { host, port, option = '--port' }: Where): unknown {
   if (error.code === 'EADDRINUSE') {
     return problem('usage', {
       message: `Port ${port} on ${host} is already in use.`,
-      fix: 'Choose another --port, or 0 for any free one.',
+      fix: `Choose another ${option}, or port 0 for any free one.`,
     });
   }
   if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
     return problem('usage', {
       message: `Cannot listen on ${host}:${port} (${error.code}).`,
-      fix: 'Choose another --host or --port.',
+      fix: option === '--port' ? 'Choose another --host or --port.' : `Choose another ${option}.`,
     });
   }
   return error;

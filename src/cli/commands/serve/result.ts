@@ -8,7 +8,11 @@ const airline = z.strictObject({
   lowcost: z.enum(['none', 'sandbox', 'browser']),
 });
 
-export const worker = published(z.strictObject({ network, airline: airline.describe('Whose seats are ordered.') }));
+const metrics_url = z.url().nullable().describe('/metrics for Prometheus. null: --metrics was not given.');
+
+export const worker = published(
+  z.strictObject({ network, metrics_url, airline: airline.describe('Whose seats are ordered.') }),
+);
 
 export const serve = published(
   z.strictObject({
@@ -18,6 +22,7 @@ export const serve = published(
     /** Subscriptions of the embedded cluster; null where the cluster is another's. */
     rpc_ws_url: z.url().nullable(),
     rpc_urls: z.array(z.url()),
+    metrics_url,
     network,
     genesis: z
       .string()

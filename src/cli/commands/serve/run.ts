@@ -15,8 +15,10 @@ import type { DocumentOf } from '../../spec/published.ts';
 import { airlineSettings, soldFrom } from './airline-settings.ts';
 import { crossOrigin, trustedProxies } from './callers.ts';
 import { aborted, drainable, httpServer, STOPPING } from './index.ts';
+import { watchRequests } from './requests.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
+import { startMetrics } from './start-metrics.ts';
 import { listenForBoth, webSockets } from './web-sockets.ts';
 
 type ServeOptions = OptionsOf<typeof spec.serve>;
@@ -40,6 +42,8 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   const airlines = clusterOnly ? undefined : airlineSettings(environment, options);
   const { withoutProgram, mainnet, live, migrate } = options;
   const migrating = { isTold: migrate === true };
+  const metrics = await startMetrics(setting('metrics'), setting('database_url') === undefined);
+  const meter = metrics.isOn ? metrics.meter : undefined;
   const service = await (clusterOnly
     ? session.openClusterOnly({ log, withoutProgram })
     : session.openLocal({
@@ -49,19 +53,22 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
         isMainnetMeant: mainnet,
         live,
         log,
+        meter,
         stopping: signal,
         migrating,
       }));
   const balancer = watchBalancer();
   const worker = startWorker(context, service.worker, { isIdle: !options.worker || clusterOnly === true });
+  const requests = watchRequests({ meter: metrics.meter, log: null });
   const server = httpServer(async (request, { socket }) => {
     const { headers } = request;
     const { pathname } = new URL(request.url);
-    const answer = await crossOrigin(request, () =>
-      service.fetch(request, {
-        clientAddress: proxies.clientOf(socket.remoteAddress, headerOf(request, 'x-forwarded-for')),
-        publicUrl: publicUrl({ headers, socket }),
-      }),
+    const connection = {
+      clientAddress: proxies.clientOf(socket.remoteAddress, headerOf(request, 'x-forwarded-for')),
+      publicUrl: publicUrl({ headers, socket }),
+    };
+    const answer = await requests.answered(request, (watched) =>
+      crossOrigin(watched, () => service.fetch(watched, connection)),
     );
     if (pathname === '/ready') balancer.asked(signal.aborted && answer.status === 503);
     if (answer.status < 300 && GIVES_WORK.test(pathname)) worker.hasWork();
@@ -82,6 +89,9 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
     partner_url: clusterOnly ? null : origin,
     rpc_url: shownUrl(rpcUrls[0] ?? `${origin}/rpc`),
     rpc_urls: rpcUrls.length > 0 ? rpcUrls.map(shownUrl) : [`${origin}/rpc`],
+    metrics_url: await metrics.listen(service, () => [
+      { name: 'farelock_http_requests_in_flight', labels: {}, value: requests.inFlight() },
+    ]),
     rpc_ws_url: subscriptions ? `${origin.replace(/^http/, 'ws')}/rpc` : null,
     network: service.cluster.network,
     genesis: service.servedGenesis ?? cluster.genesis,
@@ -97,6 +107,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   terminal.note(STOPPING);
   await Promise.all([drain(balancer.heard()), subscriptions?.close(), stopSecond()]);
   await worked;
+  await metrics.stop();
   terminal.note(clusterOnly ? 'Stopped.' : 'Stopped. The next farelock serve finishes what is already paid for.');
   return 0;
 };
@@ -109,17 +120,22 @@ export const worker: Run<typeof spec.worker> = async (context, options) => {
   const airlines = airlineSettings(environment, options);
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
   const { mainnet, live, migrate } = options;
+  const setting = settingsIn(environment, options);
+  const metrics = await startMetrics(setting('metrics'), setting('database_url') === undefined);
+  const meter = metrics.isOn ? metrics.meter : undefined;
   const service = await session.openLocal({
-    ...{ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, stopping: signal },
+    ...{ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, meter, stopping: signal },
     migrating: { isTold: migrate === true },
   });
   const { network } = service.cluster;
-  terminal.result({ network, airline: soldFrom(airlines) }, workingView);
+  const metrics_url = await metrics.listen(service);
+  terminal.result({ network, metrics_url, airline: soldFrom(airlines) }, workingView);
   const working = startWorker(context, service.worker);
   working.start();
   await aborted(signal);
   terminal.note(STOPPING);
   await working.stop();
+  await metrics.stop();
   terminal.note('Stopped. The next worker finishes what is already paid for.');
   return 0;
 };
@@ -197,6 +213,7 @@ const listeningView = (origin: string, home: string): View<Listening> => ({
       Genesis: shown.genesis,
       Home: home,
       'Operator key': shown.operator_key_file,
+      Metrics: shown.metrics_url,
     }),
   ],
 });

@@ -21,6 +21,7 @@ const services = [
     choiceOption(['none', 'sandbox', 'browser']),
   ),
   option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
+  option('--metrics <host:port>', 'serve /metrics for Prometheus, on a port of its own (or FARELOCK_METRICS)'),
   option('--live', 'the partner service accepts live keys only, no demo keys (or FARELOCK_ENVIRONMENT=live)'),
 ] as const;
 

@@ -1,0 +1,54 @@
+import type { HttpRequest, HttpResponse, Trail } from '../../../kernel/http.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { Meter } from '../../../kernel/meter.ts';
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT']);
+
+interface RequestPorts {
+  readonly meter: Meter;
+  /** Gets a line for each request; null: none is wanted. */
+  readonly log: Log | null;
+}
+
+/** Measures requests, and logs each: ids alone, no address, no query, no body. */
+export function watchRequests({ meter, log }: RequestPorts) {
+  let inFlight = 0;
+
+  function ended(request: HttpRequest, trail: Trail, { status, body, headers }: HttpResponse, seconds: number): void {
+    const method = METHODS.has(request.method) ? request.method : 'other';
+    meter('request', { route: trail.route ?? 'none', method, code: String(status) }, seconds);
+    log?.('info', 'request', {
+      request_id: headers['x-request-id'] ?? null,
+      route: trail.route ?? null,
+      method,
+      status,
+      duration_ms: Math.round(seconds * 1000),
+      payment_id: trail.paymentId ?? null,
+      intent_id: trail.intentId ?? createdIn(status, body),
+    });
+  }
+
+  return {
+    inFlight: () => inFlight,
+    /** @param answer gets the request with a trail to write to */
+    async answered(
+      request: HttpRequest,
+      answer: (request: HttpRequest) => Promise<HttpResponse>,
+    ): Promise<HttpResponse> {
+      const trail: Trail = {};
+      const begun = process.uptime();
+      inFlight++;
+      try {
+        const given = await answer({ ...request, trail });
+        ended(request, trail, given, process.uptime() - begun);
+        return given;
+      } finally {
+        inFlight--;
+      }
+    },
+  };
+}
+
+/** The intent that an answer made. */
+const createdIn = (status: number, body: string | null): string | null =>
+  status === 201 ? (/"intent_id":"(int_\w{1,40})"/.exec(body ?? '')?.[1] ?? null) : null;

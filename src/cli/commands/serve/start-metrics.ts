@@ -1,0 +1,40 @@
+import { version } from '../../../../package.json' with { type: 'json' };
+import { type Meter, noMeter } from '../../../kernel/meter.ts';
+import type { Reading } from '../../../service/index.ts';
+import { drainable, listening, type Where } from './index.ts';
+
+interface Measured {
+  readonly cluster: { readonly network: string };
+  readings(): Promise<readonly Reading[]>;
+}
+
+const NONE = {
+  meter: noMeter,
+  isOn: false,
+  listen: async (_service: Measured, _own: () => readonly Reading[] = () => []): Promise<string | null> => null,
+  stop: async () => undefined,
+};
+
+/** Opens /metrics on a port of its own; without one, loads nothing. @param isFile the database is a file */
+export async function startMetrics(where: Omit<Where, 'option'> | undefined, isFile: boolean): Promise<typeof NONE> {
+  if (!where) return NONE;
+  const { openMetrics } = await import('./metrics.ts');
+  const metrics = openMetrics();
+  let stop = async (): Promise<undefined> => undefined;
+  return {
+    meter: metrics.meter as Meter,
+    isOn: true,
+    /** @param own gauges of the process. @returns the address of /metrics */
+    async listen(service, own = () => []) {
+      const database = isFile ? 'file' : 'postgresql';
+      const labels = { version, node: process.versions.node, database, network: service.cluster.network };
+      const build: Reading = { name: 'farelock_build_info', labels, value: 1 };
+      const server = metrics.server(async () => [build, ...own(), ...(await service.readings())]);
+      server.listen(where.port, where.host);
+      const origin = await listening(server, { ...where, option: '--metrics' });
+      stop = async () => void (await drainable(server)());
+      return `${origin}/metrics`;
+    },
+    stop: () => stop(),
+  };
+}
