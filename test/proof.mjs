@@ -35,7 +35,7 @@ try {
       '--testTimeout=1800000',
       ...files,
     ],
-    { cwd: ROOT, stdio: 'inherit', env: { ...process.env, FARELOCK_PROOF: `${values.times}:${values.seed}` } },
+    { cwd: ROOT, stdio: 'inherit', env: { ...process.env, TEST_PROOF: `${values.times}:${values.seed}` } },
   );
   const took = JSON.parse(readFileSync(report, 'utf8')).testResults.map(({ name, startTime, endTime }) => ({
     name: relative(ROOT, name),

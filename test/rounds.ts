@@ -1,8 +1,8 @@
 /**
- * The two forms of a test that repeats: a short one for the gate, a long one for `npm run proof`. FARELOCK_PROOF says
+ * The two forms of a test that repeats: a short one for the gate, a long one for `npm run proof`. TEST_PROOF says
  * which: unset, the short one; `1`, the long one; `20`, twenty times the long one; `20:7`, with 7 for a seed.
  */
-const [times = '', seed = ''] = (process.env.FARELOCK_PROOF ?? '').split(':');
+const [times = '', seed = ''] = (process.env.TEST_PROOF ?? '').split(':');
 
 export const isProof = Number(times) > 0;
 

@@ -160,7 +160,8 @@ const identityOf = ({ secrets, authority, facilitator, treasury }: HomeKeys) => 
 function compare(kept: KeptIdentity, mine: Partial<Identity>): void {
   const others = differences(kept, mine);
   if (others.length === 0) return;
-  throw ofAnotherHome(kept, `${others.join(', ')} ${others.length === 1 ? 'differs' : 'differ'}`);
+  const each = others.map(({ words, database, here }) => `${words} differs, ${database} there and ${here} here`);
+  throw ofAnotherHome(kept, each.join('; '));
 }
 
 /** A key of the operator's own, made on first use. Two processes that start at once use the first one's. */

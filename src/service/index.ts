@@ -66,11 +66,13 @@ export async function openService(options: ServiceOptions) {
   const real = options.cluster?.rpcUrls.length ? await openRealCluster(options.cluster, own) : null;
   await checkTaking(real, options);
   const home = await openHome(options, storage.onTrouble, real);
-  const tiers = await openAirlines(options, own, home, storage).catch(async (error: unknown) => {
-    await home.store.destroy();
-    await home.cluster.close();
-    throw error;
-  });
+  const tiers = await joined(home, options, own)
+    .then(() => openAirlines(options, own, home, storage))
+    .catch(async (error: unknown) => {
+      await home.store.destroy();
+      await home.cluster.close();
+      throw error;
+    });
   const { store, cluster, faucet, rpc, pubSub, ledger } = home;
   const { secrets } = home.keys;
   const probes = [writeProbe(store), async () => ledger?.probe()];
@@ -158,6 +160,12 @@ export const openDatabaseDesk = async (options: DatabaseOptions) =>
 
 export const openClusterDesk = async (options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>) =>
   (await import('./cluster-desk.ts')).openClusterDesk(options);
+
+/** Holds a process that stays to the settings of the others on its PostgreSQL. @throws Problem `fleet_differs` */
+async function joined(home: Home, options: ServiceOptions, own: Process): Promise<void> {
+  if (options.databaseUrl === undefined || !options.stopping) return;
+  await (await import('./fleet.ts')).joinFleet(home, options, own);
+}
 
 async function listenForWork({ databaseUrl, listenUrl }: ServiceOptions, { log }: Process, store: Home['store']) {
   const { openWakes } = await loadWakes();

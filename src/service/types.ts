@@ -40,6 +40,8 @@ export interface ServiceOptions {
   readonly databaseUrl?: string | undefined;
   /** How the database takes missing steps. */
   readonly migrating?: Migrating | undefined;
+  /** Settings that differ from those of the database's other processes are meant for all. */
+  readonly acceptsChanges?: boolean | undefined;
   /** Where to listen for work that other processes took in, past a pooler; default: `databaseUrl`. */
   readonly listenUrl?: string | undefined;
   /** Aborts when a process that stays is to stop: /ready says no from then on. Commands that end have none. */

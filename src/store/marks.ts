@@ -93,11 +93,16 @@ const WORDS: Readonly<Record<Exclude<keyof Identity, 'program'>, string>> = {
   ledger: 'the ledger (ledger.db)',
 };
 
-/** Names the differences for a person among the given fields. */
-export const differences = (kept: Identity, mine: Partial<Identity>): string[] =>
+/** Names the differences for a person among the given fields, a hash by its beginning. */
+export const differences = (kept: Identity, mine: Partial<Identity>) =>
   (Object.keys(WORDS) as (keyof typeof WORDS)[])
     .filter((part) => mine[part] !== undefined && mine[part] !== kept[part])
-    .map((part) => WORDS[part]);
+    .map((part) => {
+      const isHash = part === 'keyRing' || part === 'ledger';
+      const shown = ({ [part]: value }: Partial<Identity>) =>
+        (isHash && value ? `${value.slice(0, 8)}…` : value) ?? 'none';
+      return { words: WORDS[part], database: shown(kept), here: shown(mine) };
+    });
 
 /** Purpose of the key ring's identifying hash. */
 export const RING_PURPOSE = 'database identity';

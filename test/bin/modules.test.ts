@@ -62,7 +62,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     const file = join(scratch, 'loads.json');
     rmSync(file, { force: true });
     const ran = await execa(process.execPath, ['--require', TRACE, BIN, ...args], {
-      env: { ...farelock.env, FARELOCK_TEST_LOADS: file },
+      env: { ...farelock.env, TEST_LOADS: file },
       input,
       reject: false,
     });

@@ -1,4 +1,4 @@
-// --require: what a run of the tool has read, waited for and opened, as JSON in the file that FARELOCK_TEST_LOADS names.
+// --require: what a run of the tool has read, waited for and opened, as JSON in the file that TEST_LOADS names.
 const fs = require('node:fs');
 const Module = require('node:module');
 
@@ -98,5 +98,5 @@ Module._load = function _load(id, ...rest) {
 };
 process.on('exit', () => {
   const builtins = process.moduleLoadList.map((one) => one.replace(/^.* /, ''));
-  fs.writeFileSync(process.env.FARELOCK_TEST_LOADS, JSON.stringify({ ...loads, builtins }));
+  fs.writeFileSync(process.env.TEST_LOADS, JSON.stringify({ ...loads, builtins }));
 });

@@ -144,4 +144,36 @@ describe.runIf(postgresIsInstalled)('a PostgreSQL', () => {
     expect(ran.json()).toMatchObject({ store: 'postgresql', status: 'newer', newer: ['999_breaks'] });
     expect(ran.stdout).not.toContain('hunter2secret');
   });
+
+  test('holds every process to the settings of the first; a change is said, meant, and audited', async () => {
+    const url = await databases.next();
+    const stopping = new AbortController().signal;
+    const open = (more: Partial<Parameters<typeof openService>[0]>) =>
+      openService({ home, databaseUrl: url, clock: clockFrom(0), stopping, ...more }).then((service) =>
+        service.close(),
+      );
+    const caps = (usdc: bigint) => ({ caps: { perPayment: null, perDay: usdc * 1_000_000n } });
+    await open(caps(500n));
+    await open(caps(500n));
+    await expect(open(caps(900n))).rejects.toMatchObject({
+      code: 'fleet_differs',
+      message: expect.stringContaining('cap_per_day is 500.00 USDC there and 900.00 USDC here'),
+    });
+    await expect(open({ ...caps(500n), seed: 'other' })).rejects.toMatchObject({ code: 'fleet_differs' });
+    await expect(open({ ...caps(500n), purgeAfterDays: 3 })).rejects.toMatchObject({
+      detail: { differences: [{ setting: 'purge_after_days', database: '30', here: '3' }] },
+    });
+    await open({ ...caps(900n), acceptsChanges: true });
+    await expect(open(caps(500n))).rejects.toMatchObject({ code: 'fleet_differs' });
+    expect(await query(url, `select subject, detail from operator_audit where action = 'fleet.change'`)).toEqual([
+      { subject: 'cap_per_day', detail: '{"from":"500.00 USDC","to":"900.00 USDC"}' },
+    ]);
+  });
+});
+
+test('a misspelt variable is refused with the nearest right one, before anything is done', async () => {
+  const ran = await run('wallet airdrop', { FARELOCK_CAP_PER_DAI: '5' });
+  expect([ran.exitCode, codeOf(ran)]).toEqual([2, 'settings_invalid']);
+  expect(ran.stdout).toContain('Did you mean FARELOCK_CAP_PER_DAY?');
+  expect((await run('db status', { FARELOCK_CAP_PER_DAI: '5' })).json()).toMatchObject({ status: 'empty' });
 });

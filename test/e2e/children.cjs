@@ -4,7 +4,7 @@ const children = require('node:child_process');
 const { appendFileSync, readFileSync } = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
 
-const log = process.env.FARELOCK_TEST_CHILDREN;
+const log = process.env.TEST_CHILDREN;
 const kernelsView = (pid) => {
   const read = (name) => {
     try {

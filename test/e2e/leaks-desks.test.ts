@@ -45,7 +45,7 @@ test('what is planted in a write-ahead log, as bytes, or in a child’s command 
     execFileSync(
       process.execPath,
       ['-e', "require('child_process').spawn('/bin/sh', ['-c', 'sleep 0 # QV5530917'], { env: { K: 'Quorinda' } })"],
-      { env: { ...process.env, NODE_OPTIONS: `--require ${SPY}`, FARELOCK_TEST_CHILDREN: log } },
+      { env: { ...process.env, NODE_OPTIONS: `--require ${SPY}`, TEST_CHILDREN: log } },
     );
     writeFileSync(join(folder, 'bytes'), [...Buffer.from(FLYER.email)].join(', '));
     writeFileSync(join(folder, 'hex'), Buffer.from(FLYER.phone_number).toString('hex').toUpperCase());
@@ -70,19 +70,19 @@ describe.runIf(isBuilt)('at the desks, with agents and on a terminal', () => {
     const runner = farelockIn({
       ...env,
       NODE_OPTIONS: `${worldClockEnv.NODE_OPTIONS} --require ${SPY}`,
-      FARELOCK_TEST_CHILDREN: log,
+      TEST_CHILDREN: log,
     });
     runners.push(runner);
     return runner;
   };
   const childrenOf = ({ env }: Runner): Place => {
-    const path = env.FARELOCK_TEST_CHILDREN ?? '';
+    const path = env.TEST_CHILDREN ?? '';
     return { name: 'children', bytes: existsSync(path) ? readFileSync(path) : Buffer.alloc(0) };
   };
   afterEach(closeTerminals);
   afterAll(() => {
     for (const runner of runners) {
-      rmSync(resolve(runner.env.FARELOCK_TEST_CHILDREN ?? '', '..'), { recursive: true, force: true });
+      rmSync(resolve(runner.env.TEST_CHILDREN ?? '', '..'), { recursive: true, force: true });
       runner.close();
     }
   });

@@ -20,7 +20,7 @@ export async function runTests(folder, files, mostMs, started = () => {}) {
       '--experimental.fsModuleCache',
       ...files,
     ],
-    { cwd: folder, stdio: 'ignore', env: { ...process.env, CI: '', FARELOCK_PROOF: '' } },
+    { cwd: folder, stdio: 'ignore', env: { ...process.env, CI: '', TEST_PROOF: '' } },
   );
   started(child);
   const timer = setTimeout(() => child.kill('SIGKILL'), mostMs);

@@ -10,11 +10,11 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const inPlaceOf = join(ROOT, 'src/store/libsql/target.ts');
 const NATIVE = /^(@libsql\/|litesvm-|pg-native$|bufferutil$|utf-8-validate$)/;
 /** A batch of many seeds plays the bundle of the run that it is part of. */
-const made = process.env.FARELOCK_SIM_BUNDLE;
+const made = process.env.TEST_SIM_BUNDLE;
 const folder = made ?? mkdtempSync(join(tmpdir(), 'farelock-sim-'));
 try {
   if (made === undefined) await bundle();
-  process.env.FARELOCK_SIM_BUNDLE = folder;
+  process.env.TEST_SIM_BUNDLE = folder;
   process.setSourceMapsEnabled?.(true);
   const { Module } = createRequire(import.meta.url)('node:module');
   // Native packages are found from here, wherever the bundle lies.

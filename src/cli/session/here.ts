@@ -12,7 +12,7 @@ import { type Environment, type Profile, settingsIn } from '../settings/index.ts
 /** Options of `serve` beyond the environment. */
 export type LocalOptions = Pick<
   ServiceOptions,
-  'airlines' | 'log' | 'meter' | 'cluster' | 'isMainnetMeant' | 'stopping' | 'migrating'
+  'airlines' | 'log' | 'meter' | 'cluster' | 'isMainnetMeant' | 'stopping' | 'migrating' | 'acceptsChanges'
 > & {
   /** The options of the command line, for the settings that they give. */
   readonly flags?: object;

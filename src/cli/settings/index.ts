@@ -5,6 +5,7 @@ export * from './read.ts';
 export * from './resolve.ts';
 export {
   CLUSTER_OUTSIDE,
+  checkVariables,
   isKept,
   KEPT_NAMES,
   type KeptName,

@@ -1,6 +1,6 @@
 import { PROVIDERS } from '../../kernel/domain/providers.ts';
 import { nearest } from '../../kernel/nearest.ts';
-import type { ProblemCode } from '../../kernel/problems.ts';
+import { type ProblemCode, problem } from '../../kernel/problems.ts';
 import type { ServiceOptions } from '../../service/index.ts';
 import {
   amount,
@@ -374,10 +374,25 @@ export const CLUSTER_OUTSIDE = CLUSTER_NAMES.filter(
   (name) => name !== 'escrow_program' && name !== 'upgrade_authorities',
 );
 
-/** The known variable that an unknown one is likely meant for; null for one like no other. */
-export function variableMeant(unknown: string): string | null {
-  const known = Object.values(SETTINGS).flatMap(({ env, file }: Setting) =>
+const variables = (): string[] =>
+  Object.values(SETTINGS).flatMap(({ env, file }: Setting) =>
     env === null ? [] : [env, ...(file ? [`${env}_FILE`] : [])],
   );
-  return nearest(unknown, known, 1)[0] ?? null;
+
+/** The known variable that an unknown one is likely meant for; null for one like no other. */
+export const variableMeant = (unknown: string): string | null => nearest(unknown, variables(), 1)[0] ?? null;
+
+/** Refuses a variable that no setting reads: a misspelt limit would not hold. @throws Problem `settings_invalid` */
+export function checkVariables(environment: Readonly<Record<string, string | undefined>>): void {
+  const known = new Set(variables());
+  const unknown = Object.entries(environment).find(
+    ([name, value]) => value && name.startsWith('FARELOCK_') && !known.has(name),
+  )?.[0];
+  if (unknown === undefined) return;
+  const meant = variableMeant(unknown);
+  throw problem('settings_invalid', {
+    message: `${unknown} is not a variable of farelock.${meant === null ? '' : ` Did you mean ${meant}?`}`,
+    fix: 'Correct its name, or unset it.',
+    detail: { variable: unknown, meant },
+  });
 }

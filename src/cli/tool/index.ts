@@ -22,7 +22,7 @@ import {
 
 import { cutOffBy, loadFailed, type nextStepsOf } from '../interruption/index.ts';
 import { loadSession, type Session } from '../session/index.ts';
-import { type Environment, loadProfile } from '../settings/index.ts';
+import { type Environment, loadProfile, loadTable } from '../settings/index.ts';
 import {
   buildTree,
   type CommandContext,
@@ -35,6 +35,8 @@ import {
   usageProblem,
 } from '../spec/index.ts';
 import { problemDocument, problemLines, type TypedNames } from '../view/index.ts';
+
+const ACTS: ReadonlySet<unknown> = new Set(['pays', 'changes', 'runs']);
 
 /** The outside of the tool, as tests give it too. */
 interface World {
@@ -88,6 +90,8 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     const { now } = invocation.spec;
     if (now !== undefined) terminal.aside([`farelock ${invocation.name} is now farelock ${now}.`]);
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
+    // A command that only reads may look for what is wrong.
+    if (ACTS.has(invocation.spec.effect)) (await loadTable()).checkVariables(world.environment);
     const { openSession } = await loadSession();
     const opened = await openSession({
       ...world,

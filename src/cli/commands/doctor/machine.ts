@@ -222,7 +222,7 @@ async function othersKeys(home: string, at: (name: string) => string): Promise<F
   });
   if (others.length === 0) return null;
   return failed(
-    `service.db belongs to the home ${kept.madeBy}: ${others.join(', ')} differ`,
+    `service.db belongs to the home ${kept.madeBy}: ${others.map(({ words }) => words).join(', ')} differ`,
     'Restore the keys it was created with, or use that home.',
   );
 }

@@ -40,8 +40,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   // For an operator; --verbose shows more.
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
   const airlines = clusterOnly ? undefined : airlineSettings(environment, options);
-  const { withoutProgram, mainnet, live, migrate } = options;
-  const migrating = { isTold: migrate === true };
+  const { withoutProgram, mainnet, live } = options;
   const metrics = await startMetrics(setting('metrics'), setting('database_url') === undefined);
   const meter = metrics.isOn ? metrics.meter : undefined;
   const service = await (clusterOnly
@@ -55,7 +54,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
         log,
         meter,
         stopping: signal,
-        migrating,
+        ...toldOf(options),
       }));
   const balancer = watchBalancer();
   const worker = startWorker(context, service.worker, { isIdle: !options.worker || clusterOnly === true });
@@ -112,6 +111,11 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   return 0;
 };
 
+const toldOf = ({ migrate, acceptChanges }: Pick<ServeOptions, 'migrate' | 'acceptChanges'>) => ({
+  migrating: { isTold: migrate === true },
+  acceptsChanges: acceptChanges === true,
+});
+
 /** Works until a signal to stop, beside any number of others. */
 export const worker: Run<typeof spec.worker> = async (context, options) => {
   const { terminal, session, signal, environment } = context;
@@ -119,13 +123,13 @@ export const worker: Run<typeof spec.worker> = async (context, options) => {
   const cluster = clusterGiven(options, environment);
   const airlines = airlineSettings(environment, options);
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
-  const { mainnet, live, migrate } = options;
+  const { mainnet, live } = options;
   const setting = settingsIn(environment, options);
   const metrics = await startMetrics(setting('metrics'), setting('database_url') === undefined);
   const meter = metrics.isOn ? metrics.meter : undefined;
   const service = await session.openLocal({
     ...{ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, meter, stopping: signal },
-    migrating: { isTold: migrate === true },
+    ...toldOf(options),
   });
   const { network } = service.cluster;
   const metrics_url = await metrics.listen(service);
@@ -232,6 +236,7 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
     '--escrow-program': options.escrowProgram,
     '--database-url': options.databaseUrl,
     '--migrate': options.migrate,
+    '--accept-changes': options.acceptChanges,
     '--live': options.live,
     '--provider': options.provider,
     '--lowcost': options.lowcost,

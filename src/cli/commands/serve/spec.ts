@@ -4,6 +4,7 @@ import { choiceOption, clusterOptions, collected, command, integerOption, option
 const services = [
   option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
   option('--migrate', 'bring a PostgreSQL database up to date first, as farelock db migrate does'),
+  option('--accept-changes', 'settings that differ from those of the other processes of the database become theirs'),
   ...clusterOptions,
   option('--escrow-program <address>', 'escrow program of new intents (default: the one deployed from here)'),
   option('--mainnet', 'take real USDC, where the cluster is mainnet'),

@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import { auditAlone, BY_SERVICE } from '../flights/base/index.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import { formatUsdc } from '../kernel/money.ts';
+import { problem } from '../kernel/problems.ts';
+import { loadCompliancePolicy } from '../partner/compliance/index.ts';
+import { inTurn } from '../store/base/index.ts';
+import { markOnce, readMark } from '../store/index.ts';
+import { plannedSellers } from './airlines.ts';
+import type { Home } from './home.ts';
+import type { ServiceOptions } from './types.ts';
+
+/** What all processes of one PostgreSQL have in common, as texts for a person; no secrets. */
+type Fleet = Readonly<Record<string, string>>;
+
+const FLEET = 'fleet_settings';
+const USUAL_PURGE_DAYS = 30;
+
+async function fleetOf({ cluster, program }: Home, options: ServiceOptions): Promise<Fleet> {
+  const { caps, seed = 'farelock', purgeAfterDays = USUAL_PURGE_DAYS, partner } = options;
+  const usdc = (amount: bigint | null | undefined) => (amount == null ? 'none' : `${formatUsdc(amount)} USDC`);
+  const [provider, lowcost] = plannedSellers(options).map(({ name }) => name);
+  const { loadPolicy } = await loadCompliancePolicy();
+  return {
+    escrow_program: program,
+    usdc_mint: cluster.usdcMint,
+    provider: provider ?? 'none',
+    lowcost: lowcost ?? 'none',
+    ...([provider, lowcost].includes('sandbox') && { seed }),
+    cap_per_booking: usdc(caps?.perPayment),
+    cap_per_day: usdc(caps?.perDay),
+    purge_after_days: String(purgeAfterDays),
+    retention_days: String(loadPolicy(partner?.compliancePolicyFile).retentionDays),
+  };
+}
+
+/**
+ * Notes the settings of a database's first process, and holds every later one to them. Accepted changes are noted for
+ * all, and audited. @throws Problem `fleet_differs`
+ */
+export async function joinFleet(
+  home: Home,
+  options: ServiceOptions,
+  { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
+): Promise<void> {
+  const { store } = home;
+  const mine = await fleetOf(home, options);
+  const noted = JSON.parse(await markOnce(store, FLEET, JSON.stringify(mine))) as Fleet;
+  const changes = differencesOf(noted, mine);
+  if (changes.length > 0 && !options.acceptsChanges) throw differs(changes);
+  if (changes.length === 0 && Object.keys(mine).every((name) => name in noted)) return;
+  await inTurn(store, [FLEET], async (tx) => {
+    const now = JSON.parse((await readMark(tx, FLEET)) ?? '{}') as Fleet;
+    const value = JSON.stringify({ ...now, ...mine });
+    await sql`update meta set value = ${value} where key = ${FLEET}`.execute(tx);
+  });
+  for (const { setting, database, here } of changes) {
+    const act = { ...BY_SERVICE, action: 'fleet.change', subject: setting, detail: { from: database, to: here } };
+    await auditAlone({ store, clock, ids }, act);
+  }
+}
+
+/** A setting that only one side knows is one of another version. */
+const differencesOf = (noted: Fleet, mine: Fleet) =>
+  Object.entries(mine).flatMap(([setting, here]) => {
+    const database = noted[setting];
+    return database === undefined || database === here ? [] : [{ setting, database, here }];
+  });
+
+const differs = (changes: ReturnType<typeof differencesOf>) =>
+  problem('fleet_differs', {
+    message: `The processes of this database run with other settings: ${changes
+      .map(({ setting, database, here }) => `${setting} is ${database} there and ${here} here`)
+      .join('; ')}.`,
+    detail: { differences: changes },
+  });
