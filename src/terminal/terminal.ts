@@ -31,6 +31,8 @@ export interface TerminalSettings {
   readonly pager?: boolean;
   /** true under --plain: lines for a screen reader. */
   readonly plain?: boolean;
+  /** Makes a note a line of a log, for a server whose stderr a program reads. */
+  readonly noteLine?: ((text: string) => string) | undefined;
 }
 
 /** The surface that a view is drawn on. */
@@ -86,15 +88,20 @@ export async function openTerminal(
   const drawnOn = (stream: Output) => screenOf(stream, settings, environment, () => isRealMoney);
   const screen = await drawnOn(streams.stdout);
   const asideScreen = await drawnOn(streams.stderr);
-  const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint, environment, streams.phase);
+  const progress = createProgress(
+    streams.stderr,
+    settings.quiet || !!settings.noteLine,
+    asideScreen.paint,
+    environment,
+    streams.phase,
+  );
   const turns = createTurns();
   // Only our own colours and links get through, whatever a line was put together from.
   const say = (line: string) => {
     const spoken = settings.plain ? spokenLine(line) : line;
-    const clean = harmlessLine(spoken, isDressed(asideScreen));
-    turns.take(() =>
-      progress.around(() => streams.stderr.write(`${settings.plain ? clean : fitted(clean, streams.stderr)}\n`)),
-    );
+    const clean = harmlessLine(spoken, isDressed(asideScreen) && !settings.noteLine);
+    const shown = settings.plain ? clean : fitted(clean, streams.stderr);
+    turns.take(() => progress.around(() => streams.stderr.write(`${settings.noteLine?.(clean) ?? shown}\n`)));
   };
   const canAsk = settings.input && streams.stdin.isTTY && streams.stderr.isTTY;
 

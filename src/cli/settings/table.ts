@@ -267,6 +267,12 @@ export const SETTINGS = {
       says: 'proxies whose X-Forwarded-For, -Proto and -Host are believed',
     },
     public_url: { flag: true, read: publicAddress, says: 'address that customers use, behind a proxy' },
+    log: {
+      flag: true,
+      read: oneOf('problems', 'requests'),
+      says: 'lines of `serve` on standard error: of problems, or of each request too',
+      usual: 'problems',
+    },
     metrics: {
       flag: true,
       read: listenAddress,

@@ -79,7 +79,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     if (invocation === null) return 0;
     world.began?.(invocation.name);
     const { globals } = invocation;
-    const settings = settingsOf(invocation, await chosenFields(invocation), world.environment);
+    const settings = settingsOf(invocation, await chosenFields(invocation), world);
     terminal = await openTerminal(
       world.streams,
       settings,
@@ -247,9 +247,9 @@ async function nextSteps(error: unknown, failed: Parameters<typeof nextStepsOf>[
 
 /** The terminal settings of a parsed command. */
 const settingsOf = (
-  { globals, options }: Invocation,
+  { name, globals, options }: Invocation,
   fields: string[] | null,
-  environment: Environment,
+  { environment, clock }: Pick<World, 'environment' | 'clock'>,
 ): TerminalSettings => ({
   json: globals.json !== undefined || 'ndjson' in options,
   fields,
@@ -259,7 +259,16 @@ const settingsOf = (
   color: globals.color,
   pager: globals.pager !== false && !isPlain(globals, environment),
   plain: isPlain(globals, environment),
+  noteLine: LOGGING.has(name) && globals.json !== undefined ? (text) => logged(text, clock.now()) : undefined,
 });
+
+/** Servers, whose stderr is a log under --json. */
+const LOGGING: ReadonlySet<string> = new Set(['serve', 'worker']);
+
+const logged = (text: string, nowMs: number): string =>
+  text.startsWith('{"at":')
+    ? text
+    : JSON.stringify({ at: new Date(nowMs).toISOString(), level: 'info', event: 'note', message: text.trim() });
 
 /** Terminal settings for a problem, from a command line that could not be parsed. */
 const scannedSettings = (argv: readonly string[], environment: Environment): TerminalSettings => ({

@@ -9,11 +9,18 @@ const REST_MS = 500;
 /** Longer than balancers keep an idle connection (60 s): a request on one that is being closed here would be lost. */
 const IDLE_MS = 65_000;
 
+/** Bounds on a sender's silence (milliseconds): the headers of a request, all of it, and how often they are looked at. */
+const PATIENCE = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 };
+
 type Answer = (request: HttpRequest, incoming: IncomingMessage) => Promise<HttpResponse>;
 
 /** @param failed gets failures that the service could not answer itself, such as one to load */
-export const httpServer = (answer: Answer, failed: (error: unknown) => void = () => undefined): Server =>
-  createServer({ keepAliveTimeout: IDLE_MS }, async (incoming, outgoing) => {
+export const httpServer = (
+  answer: Answer,
+  failed: (error: unknown) => void = () => undefined,
+  patience = PATIENCE,
+): Server =>
+  createServer({ keepAliveTimeout: IDLE_MS, ...patience }, async (incoming, outgoing) => {
     outgoing.once('close', () => letGo(incoming));
     const request = requestOf(incoming, outgoing);
     if (request === null) return write(outgoing, new HttpResponse(400, null));

@@ -58,7 +58,10 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
       }));
   const balancer = watchBalancer();
   const worker = startWorker(context, service.worker, { isIdle: !options.worker || clusterOnly === true });
-  const requests = watchRequests({ meter: metrics.meter, log: null });
+  const requests = watchRequests({
+    meter: metrics.meter,
+    log: setting('log') === 'requests' ? jsonLog((line) => terminal.note(line), context.clock.now) : null,
+  });
   const server = httpServer(async (request, { socket }) => {
     const { headers } = request;
     const { pathname } = new URL(request.url);

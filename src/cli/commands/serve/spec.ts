@@ -39,6 +39,11 @@ export const serve = command({
     ),
     option('--public-url <url>', 'the address that customers use, behind a proxy (or FARELOCK_PUBLIC_URL)'),
     ...services,
+    option(
+      '--log <what>',
+      'problems, or requests: a line of JSON for each request too (or FARELOCK_LOG)',
+      choiceOption(['problems', 'requests']),
+    ),
     option('--no-worker', 'leave bookings, refunds and deliveries to farelock worker'),
     option('--cluster-only', 'serve the embedded cluster alone, without the services'),
     option('--without-program', 'with --cluster-only: a new ledger without the escrow program'),
