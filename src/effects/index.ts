@@ -390,7 +390,10 @@ async function send(ports: EffectPorts, row: EffectTable): Promise<void> {
     if (known === 'done') return;
     if (known === 'landed') throw notYet(known);
     await note(ports, row, isProblem(error) ? error.code : 'no_answer');
-    throw error;
+    // The bytes are too old, which says nothing about the act: it is signed again once they can land no more.
+    throw isProblem(error, 'transaction_failed') && error.detail?.error === 'BlockhashNotFound'
+      ? notYet('unknown')
+      : error;
   }
   if (!ENDS_FINALIZED.includes(row.kind)) return end(ports, row, 'done', { error: null });
   const known = await ask(ports, row);

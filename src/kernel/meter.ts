@@ -2,6 +2,8 @@
 export interface Measured {
   /** `route`: the declared path. */
   request: { readonly route: string; readonly method: string; readonly code: string };
+  /** A request that was turned away under load. */
+  shed: { readonly why: 'requests' | 'event_loop' };
   /** A payment's outcome; with the time from sending to knowing, for those that were sent here. */
   payment: { readonly outcome: 'settled' | 'refused' | 'failed' | 'unknown' };
   rpc: { readonly endpoint: string; readonly method: string; readonly result: string };

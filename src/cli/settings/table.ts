@@ -267,6 +267,11 @@ export const SETTINGS = {
       says: 'proxies whose X-Forwarded-For, -Proto and -Host are believed',
     },
     public_url: { flag: true, read: publicAddress, says: 'address that customers use, behind a proxy' },
+    most_requests: {
+      read: wholeNumber(1, 100_000),
+      says: 'requests answered at once, beyond which `serve` turns unpaid ones away',
+      usual: '500',
+    },
     log: {
       flag: true,
       read: oneOf('problems', 'requests'),

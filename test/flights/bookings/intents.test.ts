@@ -7,7 +7,7 @@ import { problem } from '../../../src/kernel/problems.ts';
 import { openStore } from '../../../src/service/home.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
-import { buildTransaction, signatureOf } from '../../../src/solana/transaction.ts';
+import { buildTransaction, refused, signatureOf } from '../../../src/solana/transaction.ts';
 import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
 import { createdIntent, intent as intentSchema } from '../../../src/wire/flights/schema.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';
@@ -262,6 +262,26 @@ test('an escrow whose opening was on a fork that is dropped, and that a stranger
   expect(made.status).toBe(201);
   const booked = await world.call('/air/book', { intent_id: made.body.intent_id, passengers: [PASSENGER] });
   expect([booked.status, booked.body.code]).toEqual([409, 'escrow_missing']);
+});
+
+test('an opening whose bytes grew too old in a cluster cut is pending, and the same payment goes on to its intent', async () => {
+  const before = await world.usdc(world.wallet.address);
+  let cuts = 1;
+  const slow = world.service((ports) => ({
+    ...ports,
+    cluster: {
+      ...ports.cluster,
+      send: (wire) =>
+        cuts-- > 0 ? Promise.reject(refused('BlockhashNotFound', 'it is too old')) : ports.cluster.send(wire),
+    },
+  }));
+  const asked = await slow.call('/air/intents', request());
+  const headers = { 'PAYMENT-SIGNATURE': await world.sign(asked) };
+  const cut = await slow.call('/air/intents', request(), { headers });
+  expect([cut.status, cut.body.code, cut.headers.get('retry-after')]).toEqual([503, 'payment_pending', '2']);
+  const again = await slow.call('/air/intents', request(), { headers });
+  expect(again.status, JSON.stringify(again.body)).toBe(201);
+  expect(await spent(before)).toBe(FEE);
 });
 
 test('an escrow that a stranger opened first at the same address is not taken for ours, and costs nothing', async () => {

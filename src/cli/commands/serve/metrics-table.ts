@@ -23,6 +23,11 @@ export const METRICS = {
     says: 'requests and how long their answers took; the route is the declared path, `none` where there is none',
   },
   farelock_http_requests_in_flight: { type: 'gauge', labels: [], says: 'requests that are being answered' },
+  farelock_http_requests_shed_total: {
+    type: 'counter',
+    labels: ['why'],
+    says: 'unpaid requests turned away: too many `requests` in flight, or a slow `event_loop`',
+  },
   farelock_payments_total: {
     type: 'counter',
     labels: ['outcome'],

@@ -28,6 +28,7 @@ export function openMetrics(): Metrics {
     if (what === 'rpc') observe('farelock_rpc_duration_seconds', named, amount);
     if (what === 'airline') observe('farelock_airline_call_duration_seconds', named, amount);
     if (what === 'slot_lag') gauges.get('farelock_cluster_slot_lag')?.set(named, amount);
+    if (what === 'shed') counters.get('farelock_http_requests_shed_total')?.inc(named);
     if (what !== 'payment') return;
     counters.get('farelock_payments_total')?.inc(named);
     if (amount > 0) observe('farelock_settlement_duration_seconds', named, amount);
@@ -70,5 +71,6 @@ function registered(register: Registry) {
   }
   for (const outcome of ['settled', 'refused', 'failed', 'unknown'])
     counters.get('farelock_payments_total')?.inc({ outcome }, 0);
+  for (const why of ['requests', 'event_loop']) counters.get('farelock_http_requests_shed_total')?.inc({ why }, 0);
   return { counters, gauges, histograms };
 }

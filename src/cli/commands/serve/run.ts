@@ -15,6 +15,7 @@ import type { DocumentOf } from '../../spec/published.ts';
 import { airlineSettings, soldFrom } from './airline-settings.ts';
 import { crossOrigin, trustedProxies } from './callers.ts';
 import { aborted, drainable, httpServer, STOPPING } from './index.ts';
+import { watchLoad } from './load.ts';
 import { watchRequests } from './requests.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
@@ -62,6 +63,11 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
     meter: metrics.meter,
     log: setting('log') === 'requests' ? jsonLog((line) => terminal.note(line), context.clock.now) : null,
   });
+  const load = watchLoad({
+    most: setting('most_requests') ?? 500,
+    inFlight: requests.inFlight,
+    shed: (why) => metrics.meter('shed', { why }),
+  });
   const server = httpServer(async (request, { socket }) => {
     const { headers } = request;
     const { pathname } = new URL(request.url);
@@ -70,7 +76,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
       publicUrl: publicUrl({ headers, socket }),
     };
     const answer = await requests.answered(request, (watched) =>
-      crossOrigin(watched, () => service.fetch(watched, connection)),
+      crossOrigin(watched, async () => load.refusal(watched) ?? service.fetch(watched, connection)),
     );
     if (pathname === '/ready') balancer.asked(signal.aborted && answer.status === 503);
     if (answer.status < 300 && GIVES_WORK.test(pathname)) worker.hasWork();

@@ -1,0 +1,59 @@
+import { randomInt } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type HttpRequest, type HttpResponse, json } from '../../../kernel/http.ts';
+import { randomIds } from '../../../kernel/ids.ts';
+import { problem, problemBody } from '../../../kernel/problems.ts';
+
+export type Why = 'requests' | 'event_loop';
+
+/** How late the event loop may be in half of its turns. */
+const MOST_DELAY_MS = 500;
+const WINDOW_MS = 1_000;
+/** The monitor's own interval, which its delays include. */
+const RESOLUTION_MS = 100;
+/** Spread, so that those who were turned away do not come back at once. */
+const RETRY_S = { least: 2, most: 10 };
+
+/** Probes, and operators who mend it. */
+const NEVER = /^\/(health|ready)$|^\/operator\//;
+
+interface LoadPorts {
+  /** The most requests that are answered at once before unpaid ones are turned away. */
+  readonly most: number;
+  readonly inFlight: () => number;
+  readonly shed: (why: Why) => void;
+  /** @returns milliseconds of the last window. Absent: measured. */
+  readonly delayMs?: () => number;
+}
+
+/** Turns unpaid requests away while there is too much to do, so that paid ones are answered. */
+export function watchLoad({ most, inFlight, shed, delayMs = measuredDelay() }: LoadPorts) {
+  const ids = randomIds();
+  return {
+    /** @returns null for a request to answer */
+    refusal({ url, headers }: HttpRequest): HttpResponse | null {
+      const why: Why | null = inFlight() > most ? 'requests' : delayMs() > MOST_DELAY_MS ? 'event_loop' : null;
+      if (why === null || 'payment-signature' in headers || NEVER.test(new URL(url).pathname)) return null;
+      shed(why);
+      const retryAfter = randomInt(RETRY_S.least, RETRY_S.most + 1);
+      const busy = problem('not_ready', { message: 'The service is busy.', retryAfter });
+      return json(problemBody(busy), 503, {
+        'cache-control': 'no-store',
+        'retry-after': String(retryAfter),
+        'x-request-id': ids.next('req'),
+      });
+    },
+  };
+}
+
+/** The middle delay of the last window, which no single long turn moves. */
+function measuredDelay(): () => number {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  let lastMs = 0;
+  setInterval(() => {
+    lastMs = delays.count === 0 ? 0 : delays.percentile(50) / 1e6 - RESOLUTION_MS;
+    delays.reset();
+  }, WINDOW_MS).unref();
+  return () => lastMs;
+}
