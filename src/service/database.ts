@@ -48,6 +48,18 @@ export function openDatabaseDesk(options: DatabaseOptions) {
       return made;
     },
 
+    /** Copies this home, or puts a copy into it. @throws Problem `usage`, `data_invalid`, of storage */
+    async backUp(file: string, passphrase: string | null) {
+      if (url !== undefined) throw ofServer();
+      const { backUp } = await import('./backup.ts');
+      return backUp({ home: options.home, file, passphrase }, options.clock.now());
+    },
+    async restore(file: string, passphrase: string | null) {
+      if (url !== undefined) throw ofServer();
+      const { restore } = await import('./backup.ts');
+      return restore({ home: options.home, file, passphrase });
+    },
+
     /** Looks for damage, missing tables, columns and indexes, and rows that contradict each other. */
     async check(full: boolean) {
       const { missing, newer, isEmpty } = await look();
@@ -73,6 +85,12 @@ export function openDatabaseDesk(options: DatabaseOptions) {
     },
   };
 }
+
+const ofServer = () =>
+  problem('usage', {
+    message: 'The services keep their tables in PostgreSQL (FARELOCK_DATABASE_URL).',
+    fix: 'Use pg_dump and pg_restore: see Backups in docs/operators.md.',
+  });
 
 const MOST_NAMED = 10;
 const PATIENCE_MS = 10_000;

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import pg from 'pg';
@@ -75,6 +76,49 @@ describe('the file of a home', () => {
         { id: 'captured_and_refunded', status: 'failed', found: ['int_1'] },
       ]),
     );
+  });
+});
+
+describe('a backup', () => {
+  const other = () => join(home, 'other');
+  const passphrase = (text: string) => {
+    const path = join(home, `passphrase-${text}`);
+    writeFileSync(path, `${text}\n`, { mode: 0o600 });
+    return path;
+  };
+
+  test('of a home that works is one private file, and restored it is the same home', async () => {
+    const balance = (await run('wallet balance')).json();
+    await run('search LIS BER --depart +30d --no-wait');
+    const file = join(home, 'a.backup');
+    const paid = (await run('wallet balance')).json();
+    expect(paid).not.toEqual(balance);
+    const made = await run(`db backup ${file} --passphrase-file ${passphrase('one')}`);
+    expect(made.json()).toMatchObject({ encrypted: true });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    for (const secret of ['SQLite format 3', readFileSync(join(home, 'wallet.json'), 'utf8').slice(0, 60)]) {
+      expect(readFileSync(file).indexOf(secret, 100)).toBe(-1);
+    }
+    const again = await run(`db backup ${file}`);
+    expect([again.exitCode, codeOf(again)]).toEqual([2, 'usage']);
+    const env = { FARELOCK_HOME: other() };
+    expect(codeOf(await run(`db restore ${file}`, env))).toBe('usage');
+    expect(codeOf(await run(`db restore ${file} --passphrase-file ${passphrase('two')}`, env))).toBe('data_invalid');
+    expect((await run(`db restore ${file} --passphrase-file ${passphrase('one')}`, env)).exitCode).toBe(0);
+    expect((await run('wallet balance', env)).json()).toEqual(paid);
+    expect((await run('db check', env)).json()).toMatchObject({ status: 'ok' });
+    expect(codeOf(await run(`db restore ${file} --passphrase-file ${passphrase('one')}`, env))).toBe('usage');
+  });
+
+  test('without a passphrase holds no key, and a file that was changed is not restored', async () => {
+    await run('wallet balance');
+    const file = join(home, 'a.backup');
+    expect(JSON.stringify((await run(`db backup ${file}`)).json())).not.toMatch(/keys|wallet/);
+    const database = new Sqlite(file);
+    database.exec('update chunks set is_last = 0');
+    database.close();
+    expect(codeOf(await run(`db restore ${file}`, { FARELOCK_HOME: other() }))).toBe('data_invalid');
+    expect(readdirSync(other())).toEqual([]);
   });
 });
 

@@ -84,6 +84,8 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   'db status': () => [],
   'db migrate': () => [],
   'db check': () => [],
+  'db backup': () => ['gone/a.backup', '--dry-run'],
+  'db restore': () => ['gone.backup'],
   'keys issue': () => ['Ana', '--dry-run'],
   'keys revoke': () => ['key_gone', '--yes'],
   'keys partner list': () => [],

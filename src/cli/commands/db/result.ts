@@ -48,3 +48,15 @@ export const dbCheck = published(
     ),
   }),
 );
+
+const copied = published(
+  z.strictObject({
+    file: z.string(),
+    encrypted: z.boolean().describe('With a passphrase, which the keys are only kept with.'),
+    files: z.array(z.strictObject({ name: z.string() })),
+  }),
+  { plan: plan({}) },
+);
+
+export const dbBackup = copied;
+export const dbRestore = copied;

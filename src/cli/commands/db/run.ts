@@ -1,4 +1,6 @@
 import { version } from '../../../../package.json';
+import { readBounded } from '../../../kernel/bounded-file.ts';
+import { problem } from '../../../kernel/problems.ts';
 import type { DatabaseState } from '../../../service/index.ts';
 import { fieldLines, listLines, type View } from '../../../terminal/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
@@ -143,3 +145,54 @@ const checkView: View<Checked> = {
     }),
   rows: ({ checks }) => checks.map(({ id, status, found }) => [id, status, found.join(' ')]),
 };
+
+export const dbBackup: Run<typeof spec.dbBackup> = async (context, { file, passphraseFile }) => {
+  const { terminal, session, globals } = context;
+  if (globals.dryRun) return printPlan(terminal, [`Copy the databases of ${session.home} to ${file}.`]);
+  const passphrase = passphraseIn(passphraseFile);
+  const names = await (await session.databaseDesk()).backUp(file, passphrase);
+  terminal.result(copiedOf(file, names, passphrase), copiedView('Copied'));
+  if (passphrase === null) terminal.aside(['', `Keys are not in it: copy ${session.home}/keys and wallet.json apart.`]);
+  return 0;
+};
+
+export const dbRestore: Run<typeof spec.dbRestore> = async (context, { file, passphraseFile }) => {
+  const { terminal, session, globals } = context;
+  if (globals.dryRun) return printPlan(terminal, [`Put ${file} into ${session.home}, if it is empty.`]);
+  const passphrase = passphraseIn(passphraseFile);
+  const names = await (await session.databaseDesk()).restore(file, passphrase);
+  terminal.result(copiedOf(file, names, passphrase), copiedView('Restored'));
+  terminal.aside(['', ...nextLines('farelock db check')]);
+  return 0;
+};
+
+const MOST_PASSPHRASE_BYTES = 4096;
+
+/** @throws Problem `file_unreadable`, `usage` */
+function passphraseIn(file: string | undefined): string | null {
+  if (file === undefined) return null;
+  let bytes: Buffer | null;
+  try {
+    bytes = readBounded(file, { mostBytes: MOST_PASSPHRASE_BYTES });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw problem('file_unreadable', { message: `${file} cannot be read (${code ?? 'unknown'}).` });
+  }
+  const text = bytes?.toString('utf8').trim();
+  if (text) return text;
+  throw problem('usage', { message: `${file} holds no passphrase.`, fix: 'Write it on one line.' });
+}
+
+const copiedOf = (file: string, names: readonly string[], passphrase: string | null) => ({
+  ...{ file, encrypted: passphrase !== null },
+  files: names.map((name) => ({ name })),
+});
+
+const copiedView = (done: string): View<DocumentOf<typeof result.dbBackup>> => ({
+  list: 'files',
+  lines: ({ file, files }, { paint }) => [
+    `${paint.good('✓')} ${done} ${file}`,
+    ...fieldLines(paint.dim, { Files: files.map(({ name }) => name).join(', ') }),
+  ],
+  rows: ({ files }) => files.map(({ name }) => [name]),
+});

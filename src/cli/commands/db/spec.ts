@@ -1,4 +1,4 @@
-import { command, option } from '../../spec/index.ts';
+import { argument, command, option } from '../../spec/index.ts';
 
 export const dbStatus = command({
   name: 'db status',
@@ -22,4 +22,26 @@ export const dbCheck = command({
   effect: 'reads',
   examples: ['farelock db check', 'farelock db check --full'],
   list: 'checks',
+});
+
+const passphraseFile = option('--passphrase-file <file>', 'a file with the passphrase');
+
+export const dbBackup = command({
+  name: 'db backup',
+  summary: 'Copy the databases of this home into one file, while services run; keys only with a passphrase',
+  arguments: [argument('<file>')],
+  options: [passphraseFile],
+  effect: 'runs',
+  examples: ['farelock db backup monday.backup', 'farelock db backup monday.backup --passphrase-file passphrase'],
+  list: 'files',
+});
+
+export const dbRestore = command({
+  name: 'db restore',
+  summary: 'Put a backup into an empty home',
+  arguments: [argument('<file>')],
+  options: [passphraseFile],
+  effect: 'runs',
+  examples: ['farelock db restore monday.backup --passphrase-file passphrase'],
+  list: 'files',
 });

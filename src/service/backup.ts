@@ -1,0 +1,213 @@
+import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { problem } from '../kernel/problems.ts';
+import { openSqlite, readRows, type SqliteDatabase } from '../store/libsql/index.ts';
+
+/** A backup is an SQLite file of chunks, so that neither side holds a database in memory. */
+const CREATE = `create table backup (format text not null, salt blob, made_at text not null);
+  create table chunks (name text not null, seq integer not null, is_last integer not null, bytes blob not null,
+    primary key (name, seq))`;
+const FORMAT = 'farelock backup 1';
+const CHUNK_BYTES = 1024 * 1024;
+const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+interface Where {
+  readonly home: string;
+  /** Of the backup. */
+  readonly file: string;
+  /** With one, keys are in the backup, and everything is encrypted. */
+  readonly passphrase: string | null;
+}
+
+const isDatabase = (name: string): boolean => name.endsWith('.db');
+
+/** The key files, which no backup without a passphrase holds. */
+function keyFiles(home: string): string[] {
+  const keys = join(home, 'keys');
+  const kept = existsSync(keys) ? readdirSync(keys, { recursive: true, withFileTypes: true }) : [];
+  const inKeys = kept.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name).slice(home.length + 1));
+  return ['wallet.json', 'config.json'].filter((name) => existsSync(join(home, name))).concat(inKeys);
+}
+
+/**
+ * Copies the databases of a home as they are at one moment: writers of all of them wait meanwhile.
+ * @returns the names of the files in it. @throws Problem `usage`, of storage
+ */
+export function backUp({ home, file, passphrase }: Where, nowMs: number): string[] {
+  if (existsSync(file)) throw problem('usage', { message: `${file} exists already.`, fix: 'Choose another name.' });
+  const databases = existsSync(home) ? readdirSync(home).filter(isDatabase) : [];
+  if (databases.length === 0)
+    throw problem('usage', { message: `${home} has no database yet.`, fix: 'Name its home in FARELOCK_HOME.' });
+  const aside = mkdtempSync(join(dirname(resolve(file)), '.farelock-backup-'));
+  const held: SqliteDatabase[] = [];
+  try {
+    for (const name of databases) {
+      const database = openSqlite(join(home, name));
+      held.push(database);
+      database.exec('begin immediate');
+    }
+    for (const name of databases) {
+      const reader = openSqlite(join(home, name));
+      reader.prepare('vacuum into ?').run(join(aside, name));
+      reader.close();
+    }
+    for (const database of held.splice(0)) {
+      database.exec('rollback');
+      database.close();
+    }
+    const keys = passphrase === null ? [] : keyFiles(home);
+    const part = join(aside, 'backup');
+    pack(part, passphrase, nowMs, [
+      ...databases.map((name) => ({ name, path: join(aside, name) })),
+      ...keys.map((name) => ({ name, path: join(home, name) })),
+    ]);
+    renameSync(part, file);
+    return [...databases, ...keys];
+  } finally {
+    for (const database of held) database.close();
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+function pack(
+  path: string,
+  passphrase: string | null,
+  nowMs: number,
+  files: readonly { name: string; path: string }[],
+): void {
+  const salt = passphrase === null ? null : randomBytes(16);
+  const key = passphrase !== null && salt ? scryptSync(passphrase, salt, 32, SCRYPT) : null;
+  closeSync(openSync(path, 'wx', 0o600));
+  const backup = openSqlite(path);
+  try {
+    backup.exec(`pragma journal_mode = delete; ${CREATE}`);
+    backup.prepare('insert into backup values (?, ?, ?)').run(FORMAT, salt, new Date(nowMs).toISOString());
+    const insert = backup.prepare('insert into chunks values (?, ?, ?, ?)');
+    for (const one of files) {
+      const from = openSync(one.path, 'r');
+      try {
+        const bytes = Buffer.alloc(CHUNK_BYTES);
+        for (let seq = 0, isLast = false; !isLast; seq++) {
+          const read = readSync(from, bytes);
+          isLast = read < CHUNK_BYTES;
+          const chunk = bytes.subarray(0, read);
+          insert.run(one.name, seq, Number(isLast), key ? seal(key, chunk, aadOf(one.name, seq, isLast)) : chunk);
+        }
+      } finally {
+        closeSync(from);
+      }
+    }
+  } finally {
+    backup.close();
+  }
+}
+
+const aadOf = (name: string, seq: number, isLast: boolean): Buffer => Buffer.from(JSON.stringify([name, seq, isLast]));
+
+function seal(key: Buffer, bytes: Buffer, aad: Buffer): Buffer {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(aad);
+  return Buffer.concat([iv, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+}
+
+function unseal(key: Buffer, sealed: Buffer, aad: Buffer): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES)).setAAD(aad);
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
+}
+
+/**
+ * Puts a backup into a home without databases; keys that are there already stay.
+ * @returns the names of the files. @throws Problem `usage`, `data_invalid`, of storage
+ */
+export function restore({ home, file, passphrase }: Where): string[] {
+  if (!existsSync(file)) throw problem('usage', { message: `There is no file ${file}.` });
+  const taken = existsSync(home) ? readdirSync(home).filter(isDatabase) : [];
+  if (taken.length > 0) {
+    throw problem('usage', {
+      message: `${home} has databases already: ${taken.join(', ')}.`,
+      fix: 'Restore into another home: set FARELOCK_HOME.',
+    });
+  }
+  const key = keyOf(file, passphrase);
+  const names = readRows(file, 'select distinct name from chunks order by name').map(({ name }) => String(name));
+  const [odd] = names.filter((name) => !/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name));
+  if (odd !== undefined) throw invalid(file, 'it names a file outside the home');
+  const there = names.filter((name) => existsSync(join(home, name)));
+  if (there.length > 0)
+    throw problem('usage', { message: `${home} has ${there.join(', ')} already.`, fix: 'Restore into an empty home.' });
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const aside = mkdtempSync(join(home, '.restoring-'));
+  try {
+    for (const name of names) unpack(file, name, join(aside, name), key);
+    // Databases last: without them the home counts as empty, and can be restored into again.
+    for (const name of [...names].sort((a, b) => Number(isDatabase(a)) - Number(isDatabase(b)))) {
+      mkdirSync(dirname(join(home, name)), { recursive: true, mode: 0o700 });
+      renameSync(join(aside, name), join(home, name));
+    }
+    return names;
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** @throws Problem `data_invalid`, `usage` */
+function keyOf(file: string, passphrase: string | null): Buffer | null {
+  let head: Record<string, unknown> | undefined;
+  try {
+    [head] = readRows(file, 'select format, salt from backup');
+  } catch {
+    throw invalid(file, 'it is no backup');
+  }
+  if (head?.format !== FORMAT) throw invalid(file, 'it is no backup that this version reads');
+  if (head.salt === null) return null;
+  if (passphrase === null) {
+    throw problem('usage', { message: `${file} is encrypted.`, fix: 'Give --passphrase-file.' });
+  }
+  return scryptSync(passphrase, bytesOf(head.salt), 32, SCRYPT);
+}
+
+/** libsql reads blobs as plain buffers. */
+const bytesOf = (blob: unknown): Buffer => Buffer.from(blob as ArrayBuffer);
+
+function unpack(file: string, name: string, path: string, key: Buffer | null): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const to = openSync(path, 'wx', 0o600);
+  try {
+    for (let seq = 0, isLast = false; !isLast; seq++) {
+      const [row] = readRows(file, `select is_last, bytes from chunks where name = '${name}' and seq = ${seq}`);
+      if (!row) throw invalid(file, `${name} is cut off`);
+      isLast = Number(row.is_last) === 1;
+      writeFileSync(to, key ? opened(file, key, bytesOf(row.bytes), aadOf(name, seq, isLast)) : bytesOf(row.bytes));
+    }
+  } finally {
+    closeSync(to);
+  }
+  chmodSync(path, 0o600);
+}
+
+function opened(file: string, key: Buffer, bytes: Buffer, aad: Buffer): Buffer {
+  try {
+    return unseal(key, bytes, aad);
+  } catch {
+    throw invalid(file, 'the passphrase is wrong, or it was changed');
+  }
+}
+
+const invalid = (file: string, why: string) =>
+  problem('data_invalid', { message: `${file} cannot be restored: ${why}.`, fix: 'Use another backup.' });
