@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { METRICS } from '../../src/cli/commands/serve/metrics-table.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import type { Offer } from '../../src/wire/flights/index.ts';
@@ -102,4 +103,42 @@ test('an unknown path and an odd method are no labels of their own', async () =>
   const text = await scraped();
   expect(text).not.toContain('secret-');
   expect(valueIn(text, 'farelock_http_request_duration_seconds_count{route="none",method="other",code="404"}')).toBe(1);
+});
+
+const DOCS = resolve(import.meta.dirname, '../../docs');
+
+test.each(['operations.md', 'operations/alerts.yml', 'operations/dashboard.json'])(
+  'every metric, label and state that docs/%s names is printed',
+  async (file) => {
+    const text = await scraped();
+    const page = readFileSync(join(DOCS, file), 'utf8').replaceAll('\\"', '"');
+    const names = new Set(page.match(/\b(?:farelock|nodejs|process)_\w+/g));
+    expect(names.size).toBeGreaterThan(5);
+    const typeOf = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => [name, type]));
+    for (const name of names) {
+      const plain = name.replace(/_(bucket|count|sum)$/, '');
+      expect(typeOf.has(name) || typeOf.get(plain) === 'histogram', name).toBe(true);
+    }
+    for (const [, name = '', selector = ''] of page.matchAll(/\b(farelock_\w+)\{([^}]*)\}/g)) {
+      const metric = METRICS[name.replace(/_(bucket|count|sum)$/, '') as keyof typeof METRICS];
+      for (const [, label = '', how, value = ''] of selector.matchAll(/(\w+)(=~|!~|!?=)"([^"]*)"/g)) {
+        expect(metric.labels, `${name}{${label}}`).toContain(label);
+        // Connections are of PostgreSQL alone.
+        if (metric.type === 'histogram' || how === '!=' || name === 'farelock_database_connections') continue;
+        for (const one of value.split('|')) expect(text).toMatch(new RegExp(`^${name}\\{${label}="${one}"\\}`, 'm'));
+      }
+    }
+  },
+);
+
+test('every alert says how urgent it is, and what to do', () => {
+  const { groups } = parse(readFileSync(join(DOCS, 'operations/alerts.yml'), 'utf8')) as {
+    groups: { rules: { alert: string; labels: object; annotations: object }[] }[];
+  };
+  const rules = groups.flatMap((group) => group.rules);
+  expect(rules.length).toBeGreaterThan(10);
+  for (const { alert, labels, annotations } of rules) {
+    expect(labels, alert).toEqual({ severity: expect.stringMatching(/^(page|ticket)$/) });
+    expect(annotations, alert).toEqual({ summary: expect.any(String), action: expect.stringMatching(/.{40}/) });
+  }
 });

@@ -7,7 +7,7 @@ import { describeTool } from '../../src/cli/spec/description.ts';
 import { PROBLEMS } from '../../src/kernel/problems.ts';
 import { solanaCallsPage } from '../interop/any-tool/all.ts';
 import { manPages } from './man.ts';
-import { callsPage, commandsPage, errorsPage, settingsPage } from './pages.ts';
+import { callsPage, commandsPage, errorsPage, operationsPage, settingsPage } from './pages.ts';
 
 /** `npm run docs` runs this file with `--update`, which writes the pages. */
 
@@ -29,6 +29,11 @@ test('docs/errors.md is the catalogue of problems and exit codes', async () => {
 test('docs/settings.md has the table of settings', async () => {
   const page = readFileSync(`${DOCS}/settings.md`, 'utf8');
   await expect(settingsPage(page)).toMatchFileSnapshot(`${DOCS}/settings.md`);
+});
+
+test('docs/operations.md has the table of metrics', async () => {
+  const page = readFileSync(`${DOCS}/operations.md`, 'utf8');
+  await expect(operationsPage(page)).toMatchFileSnapshot(`${DOCS}/operations.md`);
 });
 
 describe('man pages', () => {

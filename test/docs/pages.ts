@@ -1,4 +1,5 @@
 import { EXIT_CODES } from '../../src/cli/commands/explain/run.ts';
+import { METRICS } from '../../src/cli/commands/serve/metrics-table.ts';
 import { SETTINGS, type Setting } from '../../src/cli/settings/table.ts';
 import type { CommandDescription, ParameterDescription, ToolDescription } from '../../src/cli/spec/description.ts';
 import { defaultOptions } from '../../src/flights/base/ports.ts';
@@ -258,5 +259,20 @@ export function settingsPage(page: string): string {
   return page.replace(
     /(<!-- settings: [^\n]*\n)[\s\S]*(<!-- \/settings -->)/,
     (_page, begin: string, end: string) => `${begin}\n${[...made, end].join('\n')}`,
+  );
+}
+
+/** The metrics in docs/operations.md: everything between its two markers. */
+export function operationsPage(page: string): string {
+  const rows = Object.entries(METRICS).map(([name, { type, labels, says }]) => [
+    code(name),
+    type,
+    labels.map(code).join(', '),
+    says,
+  ]);
+  return page.replace(
+    /(<!-- metrics: [^\n]*\n)[\s\S]*(<!-- \/metrics -->)/,
+    (_page, begin: string, end: string) =>
+      `${begin}\n${[...table(['Metric', 'Type', 'Labels', 'What it is'], rows), '', end].join('\n')}`,
   );
 }
