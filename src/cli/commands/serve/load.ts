@@ -7,7 +7,7 @@ import { problem, problemBody } from '../../../kernel/problems.ts';
 export type Why = 'requests' | 'event_loop';
 
 /** How late the event loop may be in half of its turns. */
-const MOST_DELAY_MS = 500;
+const MOST_DELAY_MS = 100;
 const WINDOW_MS = 1_000;
 /** The monitor's own interval, which its delays include. */
 const RESOLUTION_MS = 100;
