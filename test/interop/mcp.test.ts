@@ -482,6 +482,8 @@ describe('in a home of its own', () => {
     await ask('switch', { name: 'booking', state: 'on' });
     await ask('audit_list');
     await ask('doctor');
+    await ask('db_status');
+    await ask('db_check');
     await ask('explain', { code: 'offer_expired' });
     await ask('schema');
     const { tools } = await client.listTools();

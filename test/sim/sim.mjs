@@ -48,7 +48,7 @@ async function bundle() {
     plugins: [
       {
         name: 'json-as-code',
-        transform: (code, id) => (id.endsWith('.json') ? { code: `export default ${code}`, moduleType: 'js' } : null),
+        transform: (code, id) => (id.endsWith('.json') ? { code: asModule(JSON.parse(code)), moduleType: 'js' } : null),
       },
     ],
     // Where `import.meta.url` leads to what lies beside the sources.
@@ -71,4 +71,11 @@ function doAtOnce() {
   const zlib = load('node:zlib');
   zlib.brotliCompress = (data, options, done) => process.nextTick(done, null, zlib.brotliCompressSync(data, options));
   load('node:fs').fdatasync = (_file, done) => process.nextTick(done, null);
+}
+
+/** @returns the code of a JSON module: its value, and those of its keys that are names */
+function asModule(value) {
+  const names = Object.keys(value).filter((key) => /^[a-z]+$/.test(key) && !['default', 'private'].includes(key));
+  const named = names.map((name) => `const own_${name} = all.${name};\nexport { own_${name} as ${name} };`);
+  return [`const all = ${JSON.stringify(value)};`, 'export default all;', ...named].join('\n');
 }

@@ -98,8 +98,8 @@ test.each<[string, string, object]>([
   ['affiliate create --wallet W', 'affiliate create', { wallet: 'W' }],
   ['affiliate show ABC', 'affiliate show', { code: 'ABC' }],
   ['payments show pay_1', 'payments show', { paymentId: 'pay_1' }],
-  ['serve', 'serve', { host: '127.0.0.1', port: 4020 }],
-  ['serve --port 0 --scenario sold_out', 'serve', { host: '127.0.0.1', port: 0, scenario: 'sold_out' }],
+  ['serve', 'serve', { host: '127.0.0.1', port: 4020, worker: true }],
+  ['serve --port 0 --scenario sold_out', 'serve', { host: '127.0.0.1', port: 0, scenario: 'sold_out', worker: true }],
   ['demo', 'demo', {}],
   ['explain offer_expired', 'explain', { code: 'offer_expired', more: [] }],
 ])('%s', (line, name, options) => {

@@ -49,14 +49,11 @@ export const dbCheck = published(
   }),
 );
 
-const copied = published(
-  z.strictObject({
-    file: z.string(),
-    encrypted: z.boolean().describe('With a passphrase, which the keys are only kept with.'),
-    files: z.array(z.strictObject({ name: z.string() })),
-  }),
-  { plan: plan({}) },
-);
+const copied = z.strictObject({
+  file: z.string(),
+  encrypted: z.boolean().describe('With a passphrase, which the keys are only kept with.'),
+  files: z.array(z.strictObject({ name: z.string() })),
+});
 
-export const dbBackup = copied;
-export const dbRestore = copied;
+export const dbBackup = published(copied, { plan: plan({}) });
+export const dbRestore = published(copied, { plan: plan({}) });
