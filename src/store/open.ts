@@ -3,7 +3,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { type Migrating, type Migration, migrate } from './base/index.ts';
 import { isBusy, libsqlDriver, type OnTrouble, openSqlite, type SqliteDatabase } from './libsql/index.ts';
-import { loadPostgresOpen } from './postgres/index.ts';
+import { addressesOf, loadPostgresOpen } from './postgres/index.ts';
 
 /** Opens a migrated file with tables `T`. @throws Problem of storage, from statements too; `database_newer` */
 export async function openDatabase<T>(
@@ -58,7 +58,8 @@ function cleanOnce(file: SqliteDatabase, path: string, isNew: boolean): void {
 
 const POSTGRES = /^postgres(ql)?:\/\//;
 
-export const isDatabaseUrl = (url: string): boolean => POSTGRES.test(url) && URL.canParse(url);
+export const isDatabaseUrl = (url: string): boolean =>
+  POSTGRES.test(url) && addressesOf(url).every((one) => URL.canParse(one));
 
 /** Refuses other addresses, which would become file names, and hides their passwords. @throws Problem `usage` */
 export function checkDatabaseUrl(url: string): void {

@@ -4,6 +4,10 @@ export interface TestPostgres {
   readonly pid: number | undefined;
   /** As `pg_ctl restart -m immediate`: it ends without a word to anybody, and recovers from its journal. */
   restart(): Promise<void>;
+  /** A second server follows this one, and has each commit before it is acknowledged. @returns the address of both */
+  follow(): Promise<string>;
+  /** The first server dies, and the second one is promoted. */
+  failOver(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -37,14 +37,18 @@ export async function startPostgres({ settings = ['-F'], log = null } = {}) {
     join(bin, 'initdb'),
     ...['-D', cluster, '-U', 'farelock', '-A', 'trust', '--no-sync'],
   ]);
-  const [serve, ...serveArgs] = [
-    ...asUser,
-    join(bin, 'postgres'),
-    ...['-D', cluster, '-k', folder, '-c', 'listen_addresses=', ...settings],
-  ];
-  const begin = () =>
-    spawn(serve, serveArgs, { stdio: ['ignore', 'ignore', log === null ? 'ignore' : openSync(log, 'a')] });
-  const url = `postgres://farelock@localhost/postgres?host=${encodeURIComponent(folder)}`;
+  const begin = (data = cluster, socket = folder) => {
+    const [serve, ...args] = [
+      ...asUser,
+      join(bin, 'postgres'),
+      ...['-D', data, '-k', socket, '-c', 'listen_addresses=', ...settings],
+    ];
+    return spawn(serve, args, { stdio: ['ignore', 'ignore', log === null ? 'ignore' : openSync(log, 'a')] });
+  };
+  const urlOf = (...sockets) =>
+    `postgres://farelock@localhost/postgres?host=${sockets.map(encodeURIComponent).join(',')}`;
+  const url = urlOf(folder);
+  let standby = null;
   const end = async (signal) => {
     const ended = new Promise((resolve) => server.once('exit', resolve));
     server.kill(signal);
@@ -62,8 +66,33 @@ export async function startPostgres({ settings = ['-F'], log = null } = {}) {
       server = begin();
       await untilAnswers(url);
     },
+    /** A second server that follows this one, and has each commit before it is acknowledged. @returns both addresses */
+    async follow() {
+      const socket = mkdtempSync(join(tmpdir(), 'farelock-pg-'));
+      const data = join(socket, 'data');
+      if (asUser.length > 0) execFileSync('chown', ['postgres', socket]);
+      const [copy, ...args] = [...asUser, join(bin, 'pg_basebackup'), '-D', data, '-h', folder, '-U', 'farelock', '-R'];
+      execFileSync(copy, [...args, '-c', 'fast', '--no-sync'], { stdio: 'ignore' });
+      standby = { socket, data, server: begin(data, socket) };
+      await untilAnswers(urlOf(socket));
+      await asked(url, "alter system set synchronous_standby_names = '*'");
+      await asked(url, 'select pg_reload_conf()');
+      return urlOf(folder, socket);
+    },
+    /** The first server dies, and the second one takes its place. */
+    async failOver() {
+      await end('SIGQUIT');
+      const [promote, ...args] = [...asUser, join(bin, 'pg_ctl'), 'promote', '-D', standby.data];
+      execFileSync(promote, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    },
     async close() {
-      await end('SIGINT');
+      if (standby) {
+        const ended = new Promise((resolve) => standby.server.once('exit', resolve));
+        standby.server.kill('SIGQUIT');
+        await ended;
+        rmSync(standby.socket, { recursive: true, force: true });
+      }
+      if (server.exitCode === null && server.signalCode === null) await end('SIGINT');
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -91,6 +120,13 @@ async function untilAnswers(url) {
   for (let i = 0; i < 1_000 && !(await answers(url)); i++) {
     await new Promise((resolve) => later(resolve, 20));
   }
+}
+
+async function asked(url, statement) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
 }
 
 async function answers(url) {

@@ -1,3 +1,4 @@
+export { addressesOf } from './address.ts';
 export * from './inspect.ts';
 export { isDatabaseAway } from './refusal.ts';
 

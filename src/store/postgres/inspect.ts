@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { appliedSteps, FORMER_STEPS, type Migration, STEPS } from '../base/index.ts';
-import { inWordsOfPg, type PostgresRefusal, postgresRefusal } from './refusal.ts';
+import { addressesOf, inWordsOfPg } from './address.ts';
+import { type PostgresRefusal, postgresRefusal } from './refusal.ts';
 
 /** An inspection in a read-only transaction. */
 export type PostgresState = Awaited<ReturnType<typeof read>> & { readonly kind: 'fine'; readonly place: PostgresPlace };
@@ -25,11 +26,20 @@ export interface PostgresLook {
   readonly signal: AbortSignal;
 }
 
-/** @returns null for an address that is not PostgreSQL's */
-export async function inspectPostgres(
-  url: string,
-  look: PostgresLook,
-): Promise<PostgresState | PostgresRefused | null> {
+type Inspected = PostgresState | PostgresRefused | null;
+
+/** Looks at the server that takes writes, else at the first. @returns null for an address that is not PostgreSQL's */
+export async function inspectPostgres(url: string, look: PostgresLook): Promise<Inspected> {
+  const found: Inspected[] = [];
+  for (const address of addressesOf(url)) {
+    const one = await inspectOne(address, look);
+    if (one?.kind === 'fine' && one.writing !== 'read_only') return one;
+    found.push(one);
+  }
+  return found[0] ?? null;
+}
+
+async function inspectOne(url: string, look: PostgresLook): Promise<Inspected> {
   const { default: pg } = await import('pg');
   let client: Client;
   try {

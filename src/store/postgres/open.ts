@@ -17,11 +17,12 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
 import { type Connections, type Migrating, type Migration, migrate, type TakesTurns } from '../base/index.ts';
-import { inWordsOfPg, isSilence, postgresRefusal } from './refusal.ts';
+import { addressesOf, inWordsOfPg } from './address.ts';
+import { isSilence, postgresRefusal } from './refusal.ts';
 
 /**
  * The advisory lock of all writers. Transactions with turns of their own share it; any other one has it alone, as
@@ -120,26 +121,68 @@ const beginWith = ({ silentMs, lockMs, statementMs }: Omit<Waits, 'connectMs' | 
 /** Unbounded, since building an index may take long while other starting processes wait. */
 const patiently = ({ silentMs }: Waits): string => beginWith({ silentMs, lockMs: 0, statementMs: 0 });
 
-/** An unanswered statement costs its connection, as its answer may still come. */
-const givingUp = (pool: Pool, answerMs: () => number): PostgresPool => ({
-  async connect() {
+/** A server that takes no writes: it follows another one. */
+const READ_ONLY = '25006';
+const following = () => Object.assign(new Error('the server takes no writes now'), { code: '57P03' });
+
+/**
+ * Connects to the server that takes writes. An unanswered statement costs its connection, as its answer may still come;
+ * so does a refused write: the server was demoted.
+ */
+function connecting(pools: readonly Pool[], answerMs: () => number): PostgresPool {
+  const isAlone = pools.length === 1;
+  let at = 0;
+  const writers = new WeakSet<PoolClient>();
+  async function writer(pool: Pool): Promise<PoolClient> {
     const client = await pool.connect();
-    let silent: Error | undefined;
-    const query = async (text: string, values: readonly unknown[]) => {
-      if (silent) throw silent;
+    if (isAlone || writers.has(client)) return client;
+    try {
+      const asked = { text: 'show transaction_read_only', query_timeout: answerMs() };
+      const { rows } = await client.query<{ transaction_read_only: string }>(asked);
+      if (rows[0]?.transaction_read_only !== 'off') throw following();
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    writers.add(client);
+    return client;
+  }
+  async function anyWriter(): Promise<PoolClient> {
+    const first = at;
+    for (let tries = 0; ; tries++) {
+      const place = (first + tries) % pools.length;
       try {
-        const asked = { text, values: [...values], query_timeout: answerMs() };
-        return await client.query(asked);
+        const client = await writer(pools[place] as Pool);
+        at = place;
+        return client;
       } catch (error) {
-        if (error instanceof Error && isSilence(error)) silent = error;
-        throw error;
+        if (tries + 1 >= pools.length) throw error;
       }
-    };
-    // Without cursors, which Kysely uses for streams alone.
-    return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(silent) };
-  },
-  end: () => pool.end(),
-});
+    }
+  }
+  return {
+    async connect() {
+      const client = await anyWriter();
+      let lost: Error | undefined;
+      const query = async (text: string, values: readonly unknown[]) => {
+        if (lost) throw lost;
+        try {
+          const asked = { text, values: [...values], query_timeout: answerMs() };
+          return await client.query(asked);
+        } catch (error) {
+          const isDemoted = (error as { code?: unknown }).code === READ_ONLY;
+          if (error instanceof Error && (isSilence(error) || isDemoted)) lost = error;
+          throw error;
+        }
+      };
+      // Without cursors, which Kysely uses for streams alone.
+      return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(lost) };
+    },
+    async end() {
+      await Promise.all(pools.map((pool) => pool.end()));
+    },
+  };
+}
 
 const INT8 = 20;
 
@@ -156,26 +199,34 @@ export async function openPostgres<T>(
   const { default: pg } = await import('pg');
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
-  const pool = new pg.Pool({
-    connectionString: inWordsOfPg(url),
-    max: 10,
-    connectionTimeoutMillis: waits.connectMs,
-    // Notices an idle connection whose other end is gone.
-    keepAlive: true,
-    types,
+  const addresses = addressesOf(url);
+  const pools = addresses.map((address) => {
+    const pool = new pg.Pool({
+      connectionString: inWordsOfPg(address),
+      max: 10,
+      // Where it is silent, another one may be the one that takes writes.
+      connectionTimeoutMillis: waits.connectMs / Math.min(2, addresses.length),
+      // Notices an idle connection whose other end is gone.
+      keepAlive: true,
+      types,
+    });
+    // The pool replaces an idle connection that the server ended.
+    pool.on('error', () => undefined);
+    // A connection in use also reports its end as an event, which would crash the process without a listener.
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    return pool;
   });
-  // The pool replaces an idle connection that the server ended.
-  pool.on('error', () => undefined);
-  // A connection in use also reports its end as an event, which would crash the process without a listener.
-  pool.on('connect', (client) => client.on('error', () => undefined));
   let isUpToDate = false;
   // 0 waits without bounds.
-  const config = { pool: givingUp(pool, () => (isUpToDate ? waits.answerMs : 0)) };
+  const config = { pool: connecting(pools, () => (isUpToDate ? waits.answerMs : 0)) };
   const writers = new WritersDriver(config, () => (isUpToDate ? beginWith : patiently)(waits));
   class WritersDialect extends PostgresDialect {
     override createDriver = () => writers;
     override createAdapter = () =>
-      new TurnsAdapter(writers, () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }));
+      new TurnsAdapter(writers, () => ({
+        inUse: pools.reduce((sum, { totalCount, idleCount }) => sum + totalCount - idleCount, 0),
+        waiting: pools.reduce((sum, { waitingCount }) => sum + waitingCount, 0),
+      }));
   }
   const database = new Kysely<T>({ dialect: new WritersDialect(config) });
   try {

@@ -47,9 +47,3 @@ function deepest(error: unknown): Error & { readonly code?: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return deepest(error.errors[0]);
   return error instanceof Error ? error : new Error(String(error));
 }
-
-/** Rewrites `sslmode` prefer, require, verify-ca as verify-full, which `pg` uses anyway with a long warning. */
-export const inWordsOfPg = (url: string): string =>
-  /[?&]uselibpqcompat=true(&|$)/.test(url)
-    ? url
-    : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
-import { inWordsOfPg, postgresRefusal } from './refusal.ts';
+import { addressesOf, inWordsOfPg } from './address.ts';
+import { postgresRefusal } from './refusal.ts';
 
 const CHANNEL = 'farelock_work';
 /** Between tries to listen again. */
@@ -35,10 +36,11 @@ export async function openWakes(given: {
   let isHeard = false;
   let isSaid = false;
 
+  const addresses = addressesOf(url);
   /** Listens until the connection ends. @throws what ended it */
-  async function listen(): Promise<void> {
+  async function listen(address: string): Promise<void> {
     const listening = new pg.Client({
-      connectionString: inWordsOfPg(url),
+      connectionString: inWordsOfPg(address),
       connectionTimeoutMillis: ANSWER_MS,
       query_timeout: ANSWER_MS,
       keepAlive: true,
@@ -69,8 +71,8 @@ export async function openWakes(given: {
   }
 
   const listening = (async () => {
-    while (!closing.signal.aborted) {
-      await listen().catch((error: unknown) => {
+    for (let tries = 0; !closing.signal.aborted; tries++) {
+      await listen(addresses[tries % addresses.length] ?? url).catch((error: unknown) => {
         if (!isSaid && !closing.signal.aborted) log('warn', 'wakes_not_heard', { reason: postgresRefusal(error).said });
         isSaid = true;
       });
