@@ -38,6 +38,46 @@ test('help --all has every group, every option of all commands, and examples', a
   expect(stdout).toMatch(/--max-payment <usdc>[\s\S]*--plain[\s\S]*Examples:/);
 });
 
+describe('a family of commands without a subcommand', () => {
+  const commands = commandsOf(TOOL).map(({ name }) => name);
+  /** Families that do something by default name it in their spec, or are commands themselves. */
+  const runs = (family: string) =>
+    commandsOf(TOOL).some(
+      ({ name, isDefault, arguments: given = [] }) =>
+        name === family ||
+        (isDefault && name.replace(/ \S+$/, '') === family && !given.some(({ flags }) => flags.startsWith('<'))),
+    );
+  const families = Object.keys(TOOL.groups).filter((family) => !runs(family));
+
+  test.each(families)(
+    '%s lists what it has on one short screen and succeeds, on a terminal and off one',
+    async (name) => {
+      for (const terminal of [false, true]) {
+        const { exitCode, stdout, stderr } = await run(name, terminal);
+        expect([exitCode, stderr], name).toEqual([0, '']);
+        const lines = stdout.trimEnd().split('\n');
+        expect(lines.length).toBeLessThanOrEqual(24);
+        expect(lines.filter((line) => line.length > 80)).toEqual([]);
+        expect(stdout).toContain(`Usage: farelock ${name} <command>`);
+        for (const own of commands.filter((one) => one.startsWith(`${name} `)))
+          expect(stdout).toMatch(new RegExp(`^ {2}${own.slice(name.length + 1)}\\b`, 'm'));
+        expect((await run(`${name} --help`, terminal)).stdout).toBe(stdout);
+      }
+      const json = await run(`${name} --json`);
+      expect([json.exitCode, json.json().error]).toMatchObject([2, { code: 'usage' }]);
+    },
+  );
+
+  test('shows no old name, and still refuses what it does not have', async () => {
+    expect(families).toEqual(
+      expect.arrayContaining(['intent', 'wallet', 'partner', 'partner orders', 'keys', 'cluster']),
+    );
+    expect((await run('intent')).stdout).not.toMatch(/^ {2}(show|verify)/m);
+    for (const line of ['wallet xyzzy', 'wallet --xyzzy', 'intent create', 'search'])
+      expect((await run(line)).exitCode, line).toBe(2);
+  });
+});
+
 describe('an old name', () => {
   const at = { search: '', intent: '' };
   beforeAll(async () => {

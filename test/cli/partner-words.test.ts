@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
@@ -188,6 +188,34 @@ test('watch tells every field that moved, with what it was, and ends with what t
 });
 
 describe('history', () => {
+  test('of payments says whether an offer was a fare menu or a fresh price, and of which flights', async () => {
+    const { home, close } = temporaryHome();
+    const here = (line: string, options: MemoryOptions = {}) =>
+      run(line, { ...options, environment: { FARELOCK_HOME: home, FARELOCK_LOWCOST_MS: '1' } });
+    const { offers } = (await here('search LIS BER --depart +30d --wait --json')).json() as {
+      offers: { offer_id: string; total_currency: string }[];
+    };
+    const isLowcost = ({ offer_id: id }: { offer_id: string }) => id.startsWith('lowcost:');
+    for (const offer of [offers.find(isLowcost), offers.find((one) => !isLowcost(one))]) {
+      for (let tries = 0; tries < 50; tries++) {
+        const { fare_menu: menu } = (await here(`offer ${offer?.offer_id} --json`)).json() as {
+          fare_menu?: { status: string };
+        };
+        if (menu?.status !== 'pending') break;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+    const listed = await here('payments list', { terminal: true, columns: 100 });
+    expect(listed.stdout).toMatch(/ 0\.10 {2}fare menu LIS → BER \d+ \w+/);
+    expect(listed.stdout).toMatch(/ 0\.01 {2}fresh price LIS → BER \d+ \w+/);
+    const onChain = await here('payments list --chain', { terminal: true, columns: 100 });
+    expect(onChain.stdout).toMatch(/-0\.10 {2}fare menu LIS → BER/);
+    expect(onChain.stdout).toMatch(/-0\.01 {2}fresh price LIS → BER/);
+    rmSync(join(home, 'recent-offers.json'));
+    expect((await here('payments list')).stdout).toMatch(/\tfare menu\n/);
+    close();
+  });
+
   test('of payments, of the wallet and of the desk is in words, with amounts', async () => {
     await run('wallet new');
     await run('search LIS BER --depart +30d --limit 2');

@@ -1,16 +1,25 @@
 import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journal/index.ts';
 import { dayAndMonth, isRecord } from '../../terminal/index.ts';
-import { notesOf } from '../session/index.ts';
+import { notesOf, type Session } from '../session/index.ts';
 
 /** `LIS → BER 22 Dec` of an intent that this home remembers; its id where nothing is noted of it. */
 export function journeyWords(intent: NotedIntent): string {
   const { route, departure_date: date } = notesOf(intent);
-  if (route === undefined) return intent.intentId;
-  return `${route.replace('-', ' → ')}${date === undefined ? '' : ` ${dayAndMonth(date)}`}`;
+  return route === undefined ? intent.intentId : routeWords(route, date);
 }
 
-/** Names what a payment was for, from the request that it paid: `search LIS → BER`, `booking LIS → BER 22 Dec`. */
-export async function paidForWords(store: ClientStore, payment: PaymentRecord): Promise<string> {
+const routeWords = (route: string, date?: string): string =>
+  `${route.replace('-', ' → ')}${date === undefined ? '' : ` ${dayAndMonth(date)}`}`;
+
+/**
+ * Names what a payment was for, from the request that it paid: `search LIS → BER`, `booking LIS → BER 22 Dec`. An offer that
+ * was not locked has the journey of the last lists.
+ */
+export async function paidForWords(
+  store: ClientStore,
+  { recentOffers }: Pick<Session, 'recentOffers'>,
+  payment: PaymentRecord,
+): Promise<string> {
   const signed = await store.signedPayment(payment.payment_id);
   const body = isRecord(signed?.request.body) ? signed.request.body : {};
   const said = (name: string): string | null => (typeof body[name] === 'string' ? body[name] : null);
@@ -26,8 +35,13 @@ export async function paidForWords(store: ClientStore, payment: PaymentRecord): 
       return from && to ? `search ${from} → ${to}${day ? ` ${dayAndMonth(day)}` : ''}` : 'search';
     }
     case '/air/offer-details':
-    case '/air/intents':
-      return `${path === '/air/intents' ? 'lock' : 'fresh price'}${about(await by('offer', said('offer_id')), null)}`;
+    case '/air/intents': {
+      const offerId = said('offer_id');
+      const listed = offerId === null ? null : recentOffers.journey(offerId);
+      const journey = listed && routeWords(listed.route, listed.departureDate);
+      const bought = path === '/air/intents' ? 'lock' : readingOf(offerId);
+      return `${bought}${about(await by('offer', offerId), journey)}`;
+    }
     case '/air/book':
     case '/air/refund-requests': {
       const intentId = said('intent_id');
@@ -40,3 +54,7 @@ export async function paidForWords(store: ClientStore, payment: PaymentRecord): 
     }
   }
 }
+
+/** One call, by its path, sells the fare menu of a low-cost offer and the fresh price of any other. */
+const readingOf = (offerId: string | null): string =>
+  offerId === null ? 'offer details' : offerId.startsWith('lowcost:') ? 'fare menu' : 'fresh price';

@@ -109,6 +109,17 @@ export const mistakenProblem = (argv: readonly string[], mistake: Mistake): Prob
 /** An option is missing where its name was mistyped. */
 const IN_OPTIONS: readonly string[] = ['commander.unknownOption', 'commander.missingMandatoryOptionValue'];
 
+/** The family that a command line names without a subcommand, where its default command cannot do without an argument. */
+export function familyAlone(error: unknown, program: Commander, argv: readonly string[]): Commander | null {
+  const isAlone =
+    error instanceof CommanderError && ['commander.help', 'commander.missingArgument'].includes(error.code);
+  const family = isAlone ? commandAt(program, namedCommand(program, argv)) : program;
+  return family === program || family.commands.length === 0 || family.registeredArguments.length > 0 ? null : family;
+}
+
+const commandAt = (program: Commander, path: readonly string[]): Commander =>
+  path.reduce((inside, name) => inside.commands.find((one) => one.name() === name) ?? inside, program);
+
 /** A command line that was not understood, as a problem that leads to the help of what it names. */
 export function usageProblem(error: unknown, program: Commander, argv: readonly string[]): unknown {
   const command = namedCommand(program, argv);
@@ -141,12 +152,9 @@ export function usageProblem(error: unknown, program: Commander, argv: readonly 
 
 /** An unknown word after a group, which the group's default would call an excess argument. */
 function unknownIn(program: Commander, command: readonly string[], argv: readonly string[]): string | null {
-  const group = command.reduce<Commander | undefined>(
-    (inside, name) => inside?.commands.find((one) => one.name() === name),
-    program,
-  );
+  const group = commandAt(program, command);
   const after = argv[argv.lastIndexOf(command.at(-1) ?? '') + 1];
-  return group?.commands.length &&
+  return group.commands.length > 0 &&
     group.registeredArguments.length === 0 &&
     after !== undefined &&
     !after.startsWith('-')

@@ -1,4 +1,4 @@
-import { Argument, Command as Commander, Option } from 'commander';
+import { Argument, Command as Commander, Help, Option } from 'commander';
 import type { ExitCode, GlobalOptions } from '../settings/index.ts';
 import {
   type CommandContext,
@@ -9,6 +9,7 @@ import {
   type ToolCommand,
   type ToolSpec,
 } from './command.ts';
+import { shownIn } from './mistaken.ts';
 import { durationOption, usdcOption } from './options.ts';
 
 /** A command line that was understood: what to run, and with what. */
@@ -153,9 +154,37 @@ function passOptions(parent: Commander, child: Commander): void {
 function groupAt(program: Commander, tool: ToolSpec, path: readonly string[]): Commander {
   return path.reduce((group, name, depth) => {
     const known = group.commands.find((one) => one.name() === name);
-    return known ?? group.command(name).description(tool.groups[path.slice(0, depth + 1).join(' ')] ?? '');
+    return known ?? familyOf(group.command(name), tool, path.slice(0, depth + 1));
   }, program);
 }
+
+/** A group without a command of its own: its help is one short screen, its subcommands at any depth with their arguments. */
+function familyOf(group: Commander, tool: ToolSpec, path: readonly string[]): Commander {
+  const name = ['farelock', ...path].join(' ');
+  const termOf = (one: Commander): string => {
+    const before = one.parent === null || one.parent === group ? '' : `${one.parent.name()} `;
+    return [before + one.name(), ...one.registeredArguments.map(humanReadable)].join(' ');
+  };
+  group.createHelp = () =>
+    Object.assign(new Help(), {
+      commandUsage: () => `${name} <command>`,
+      visibleOptions: () => [],
+      visibleCommands: () => leavesOf(group),
+      subcommandTerm: termOf,
+    });
+  return group
+    .helpCommand(false)
+    .description(tool.groups[path.join(' ')] ?? '')
+    .addHelpText('after', `\n${name} <command> --help has the options and examples.`);
+}
+
+const leavesOf = (group: Commander): Commander[] =>
+  shownIn(group).flatMap((one) => (one.commands.length > 0 ? leavesOf(one) : [one]));
+
+const humanReadable = (one: Argument): string => {
+  const name = `${one.name()}${one.variadic ? '...' : ''}`;
+  return one.required ? `<${name}>` : `[${name}]`;
+};
 
 export function argumentOf({ flags, description, parse }: ParameterSpec): Argument {
   const argument = new Argument(flags, description);

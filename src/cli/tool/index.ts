@@ -26,6 +26,7 @@ import { type Environment, loadProfile, loadTable } from '../settings/index.ts';
 import {
   buildTree,
   type CommandContext,
+  familyAlone,
   type Invocation,
   loadSchemaFiles,
   mistakenCommand,
@@ -183,6 +184,11 @@ function parseOnce(argv: readonly string[], { tool, version, streams }: Reader):
     program.parse(argv, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return null;
+    const family = isJson(argv) ? null : familyAlone(error, program, argv);
+    if (family) {
+      family.outputHelp();
+      return null;
+    }
     throw usageProblem(error, program, argv);
   }
   // `intent shwo` would go on with an offer of that name.
@@ -270,9 +276,11 @@ const logged = (text: string, nowMs: number): string =>
     ? text
     : JSON.stringify({ at: new Date(nowMs).toISOString(), level: 'info', event: 'note', message: text.trim() });
 
+const isJson = (argv: readonly string[]): boolean => argv.some((word) => /^--(nd)?json(=|$)/.test(word));
+
 /** Terminal settings for a problem, from a command line that could not be parsed. */
 const scannedSettings = (argv: readonly string[], environment: Environment): TerminalSettings => ({
-  json: argv.some((word) => /^--(nd)?json(=|$)/.test(word)),
+  json: isJson(argv),
   fields: null,
   quiet: false,
   verbose: argv.includes('--verbose') || argv.includes('-v'),

@@ -74,7 +74,7 @@ test.each([
   ['partner orders update o1 --to-amount -1', /an amount such as 12.50|unknown option/i],
   ['partner orders apply', /missing required argument 'file'/i],
   ['partner offers --country BRA', /--ramp/],
-  ['partner orders', /needs a subcommand/],
+  ['partner orders --json', /needs a subcommand/],
 ])('%s is a usage error that says what to do', (line, said) => {
   try {
     parsed(line);

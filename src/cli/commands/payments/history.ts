@@ -35,7 +35,7 @@ export const walletHistory: Run<typeof spec.walletHistory> = async ({ terminal, 
       payment_id: payment?.payment_id ?? null,
       resource: payment?.resource ?? null,
       ...(payment
-        ? { kind: 'payment' as const, intent_id: null, purpose: await paidForWords(store, payment) }
+        ? { kind: 'payment' as const, intent_id: null, purpose: await paidForWords(store, session, payment) }
         : await movement(found, change, store, paidOut.get(memo ?? ''))),
     });
   }

@@ -16,7 +16,7 @@ export const paymentsList: Run<typeof spec.paymentsList> = async (context, { cha
   const store = await session.store();
   const payments: ListedPayment[] = [];
   for (const payment of await store.payments(limit))
-    payments.push({ ...payment, purpose: await paidForWords(store, payment) });
+    payments.push({ ...payment, purpose: await paidForWords(store, session, payment) });
   terminal.result({ payments }, paymentsView);
   if (payments.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
   terminal.aside(['Refunds and deposits too: farelock payments list --chain']);
@@ -31,7 +31,7 @@ export const paymentsShow: Run<typeof spec.paymentsShow> = async ({ terminal, se
   const { memo, feePayer } = contentOfPayload(signed.payment.payload);
   const payment: ShownPayment = {
     ...signed.record,
-    purpose: await paidForWords(store, signed.record),
+    purpose: await paidForWords(store, session, signed.record),
     memo,
     fee_payer: feePayer,
     last_valid_block_height: Number(signed.payment.lastValidBlockHeight),
