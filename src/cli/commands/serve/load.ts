@@ -14,8 +14,10 @@ const RESOLUTION_MS = 100;
 /** Spread, so that those who were turned away do not come back at once. */
 const RETRY_S = { least: 2, most: 10 };
 
-/** Probes, and operators who mend it. */
-const NEVER = /^\/(health|ready)$|^\/operator\//;
+/** Probes, operators who mend it, and the cluster that is served here, without which nothing can be paid. */
+const NEVER = /^\/(health|ready|rpc\/?)$|^\/operator\//;
+/** What a caller sends who has paid, or who is known: a partner, a customer, an operator. */
+const WELCOME = ['payment-signature', 'x-api-key', 'authorization'];
 
 interface LoadPorts {
   /** The most requests that are answered at once before unpaid ones are turned away. */
@@ -26,14 +28,14 @@ interface LoadPorts {
   readonly delayMs?: () => number;
 }
 
-/** Turns unpaid requests away while there is too much to do, so that paid ones are answered. */
+/** Turns unpaid requests of strangers away while there is too much to do, so that paid ones are answered. */
 export function watchLoad({ most, inFlight, shed, delayMs = measuredDelay() }: LoadPorts) {
   const ids = randomIds();
   return {
     /** @returns null for a request to answer */
     refusal({ url, headers }: HttpRequest): HttpResponse | null {
       const why: Why | null = inFlight() > most ? 'requests' : delayMs() > MOST_DELAY_MS ? 'event_loop' : null;
-      if (why === null || 'payment-signature' in headers || NEVER.test(new URL(url).pathname)) return null;
+      if (why === null || WELCOME.some((name) => name in headers) || NEVER.test(new URL(url).pathname)) return null;
       shed(why);
       const retryAfter = randomInt(RETRY_S.least, RETRY_S.most + 1);
       const busy = problem('not_ready', { message: 'The service is busy.', retryAfter });

@@ -25,8 +25,10 @@ test.each([
     code: 'not_ready',
     message: expect.stringContaining('The service is busy.'),
   });
-  expect(load.refusal(request('/air/search', { 'payment-signature': 'x' }))).toBeNull();
-  for (const path of ['/health', '/ready', '/operator/switches']) expect(load.refusal(request(path)), path).toBeNull();
+  for (const header of ['payment-signature', 'x-api-key', 'authorization'])
+    expect(load.refusal(request('/air/search', { [header]: 'x' })), header).toBeNull();
+  for (const path of ['/health', '/ready', '/operator/switches', '/rpc', '/rpc/'])
+    expect(load.refusal(request(path)), path).toBeNull();
   expect(shed).toEqual([why]);
 });
 
