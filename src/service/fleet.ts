@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { sql } from 'kysely';
 import { auditAlone, BY_SERVICE } from '../flights/base/index.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -6,7 +7,7 @@ import { formatUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
 import { loadCompliancePolicy } from '../partner/compliance/index.ts';
 import { inTurn } from '../store/base/index.ts';
-import { markOnce, readMark } from '../store/index.ts';
+import { MOST_AHEAD_MS, markOnce, readMark, serverAheadMs } from '../store/index.ts';
 import { plannedSellers } from './airlines.ts';
 import type { Home } from './home.ts';
 import type { ServiceOptions } from './types.ts';
@@ -59,6 +60,18 @@ export async function joinFleet(
     const act = { ...BY_SERVICE, action: 'fleet.change', subject: setting, detail: { from: database, to: here } };
     await auditAlone({ store, clock, ids }, act);
   }
+}
+
+/** @throws Problem `clock_differs` for a process whose clock is not the database's */
+export async function checkClock({ store }: Home, { clock }: { readonly clock: Clock }): Promise<void> {
+  const aheadMs = await serverAheadMs(store, clock);
+  if (aheadMs === null || Math.abs(aheadMs) <= MOST_AHEAD_MS) return;
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  const side = aheadMs > 0 ? 'behind' : 'ahead of';
+  throw problem('clock_differs', {
+    message: `The clock of ${hostname()} is ${seconds} seconds ${side} the database's.`,
+    detail: { machine: hostname(), seconds: aheadMs > 0 ? -seconds : seconds },
+  });
 }
 
 /** A setting that only one side knows is one of another version. */

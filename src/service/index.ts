@@ -161,10 +161,12 @@ export const openDatabaseDesk = async (options: DatabaseOptions) =>
 export const openClusterDesk = async (options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>) =>
   (await import('./cluster-desk.ts')).openClusterDesk(options);
 
-/** Holds a process that stays to the settings of the others on its PostgreSQL. @throws Problem `fleet_differs` */
+/** Holds a process that stays to the clock of its PostgreSQL and to the settings of the others. @throws Problem */
 async function joined(home: Home, options: ServiceOptions, own: Process): Promise<void> {
   if (options.databaseUrl === undefined || !options.stopping) return;
-  await (await import('./fleet.ts')).joinFleet(home, options, own);
+  const { checkClock, joinFleet } = await import('./fleet.ts');
+  await checkClock(home, own);
+  await joinFleet(home, options, own);
 }
 
 async function listenForWork({ databaseUrl, listenUrl }: ServiceOptions, { log }: Process, store: Home['store']) {

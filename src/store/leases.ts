@@ -65,6 +65,9 @@ const isShared = (on: QueryExecutorProvider, clock: Clock): boolean =>
 /** The statement's start, one moment for all rows. */
 const SERVER_MS = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 
+/** How far a process's clock may be from the database's (ms): leases go by one, quotes and retries by the other. */
+export const MOST_AHEAD_MS = 2_000;
+
 /** Slower answers say too little about the clock. */
 const QUICK_MS = 1_000;
 

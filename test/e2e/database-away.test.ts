@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { worldClock } from '../clock.ts';
 import { callerOf, pathOf } from '../partner/stack.ts';
-import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
+import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
-test.runIf(postgresIsInstalled)(
+test.runIf(postgresKeepsTime)(
   'while PostgreSQL is away both services say that they are not ready, and when to ask again',
   async () => {
-    const database = await startPostgres();
+    const database = await startPostgres({ nowMs: worldClock.now() });
     const home = farelockIn({ FARELOCK_DATABASE_URL: database.url });
     const served = await serveIn(home);
     try {
@@ -27,10 +28,10 @@ test.runIf(postgresIsInstalled)(
   },
 );
 
-test.runIf(postgresIsInstalled)(
+test.runIf(postgresKeepsTime)(
   'a machine whose clock is not that of the database says so, and pages an operator once',
   async () => {
-    const database = await startPostgres();
+    const database = await startPostgres({ nowMs: worldClock.now() });
     // The clock of the tests' world, and the machine's: days apart.
     const home = farelockIn({ FARELOCK_DATABASE_URL: database.url });
     try {

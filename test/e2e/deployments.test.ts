@@ -1,7 +1,8 @@
 import { execa } from 'execa';
 import { afterEach, expect, test } from 'vitest';
 import type { Offer } from '../../src/wire/flights/index.ts';
-import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
+import { worldClock } from '../clock.ts';
+import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { BIN, farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** The same service on other foundations: PostgreSQL for its tables, another process's cluster over JSON-RPC. */
@@ -43,10 +44,10 @@ async function bookOn(served: Served): Promise<string> {
   return booked.json<{ status: string }>().status;
 }
 
-test.runIf(postgresIsInstalled)(
+test.runIf(postgresKeepsTime)(
   'a journey on PostgreSQL ends booked',
   async () => {
-    const database = await startPostgres();
+    const database = await startPostgres({ nowMs: worldClock.now() });
     closing.push(database.close);
     // By the environment: an address with a password in it has no place in a list of processes.
     const served = await serving(home({ FARELOCK_DATABASE_URL: database.url }));

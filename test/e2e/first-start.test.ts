@@ -3,15 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { worldClock } from '../clock.ts';
 import { rounds, upTo } from '../rounds.ts';
-import { postgresIsInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts';
+import { postgresKeepsTime, startPostgres, type TestPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
 const AT_ONCE = 8;
 
 let server: TestPostgres | null = null;
 beforeAll(async () => {
-  if (postgresIsInstalled) server = await startPostgres();
+  if (postgresKeepsTime) server = await startPostgres({ nowMs: worldClock.now() });
 });
 afterAll(() => server?.close());
 
@@ -36,7 +37,7 @@ describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) =
     expect(ends).toEqual(Array(AT_ONCE).fill(0));
   }, 120_000);
 
-  test.runIf(postgresIsInstalled)(
+  test.runIf(postgresKeepsTime)(
     'eight servers come up on a new PostgreSQL database',
     async () => {
       const home = newHome();

@@ -11,9 +11,9 @@ import { openRpcCluster } from '../../src/solana/rpc/index.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import type { CreatedIntent, Intent, SearchResponse } from '../../src/wire/flights/index.ts';
-import { WORLD_STARTS_MS } from '../clock.ts';
+import { WORLD_STARTS_MS, worldClock } from '../clock.ts';
 import { chances, isProof, rounds, seedOr } from '../rounds.ts';
-import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
+import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { BIN, farelockIn, PASSENGER, type Runner } from './farelock.ts';
 import { type Answer, signedCall } from './signed-call.ts';
 import { asked } from './stage.ts';
@@ -37,7 +37,7 @@ afterEach(async () => {
 /** A process that is started again whenever it ends, until it is told to stop. */
 async function kept({ env }: Runner, args: readonly string[]) {
   let child: ChildProcess;
-  let [isOver, errors, starts] = [false, '', 0];
+  let [isOver, isReady, errors, starts] = [false, false, '', 0];
   let shown: Record<string, string> = {};
   const begin = (more: readonly string[] = []): Promise<void> =>
     new Promise((ready, failed) => {
@@ -52,12 +52,14 @@ async function kept({ env }: Runner, args: readonly string[]) {
         const said = JSON.parse(text.slice(0, text.indexOf('\n'))) as Record<string, string>;
         if (said.error) return;
         shown = said;
+        isReady = true;
         ready();
       });
       child.stderr?.on('data', (chunk: Buffer) => {
         errors += String(chunk);
       });
       child.once('exit', async (code, signal) => {
+        isReady = false;
         if (isOver) return;
         // A process that finds no database, or its port taken, is started again, as a machine does it.
         if (signal !== 'SIGKILL') errors += `${args.join(' ')} ended with ${code}: ${text}\n`;
@@ -74,7 +76,8 @@ async function kept({ env }: Runner, args: readonly string[]) {
   await isBegun;
   return {
     shown: () => shown,
-    kill: () => void child.kill('SIGKILL'),
+    /** Only what runs: one that is killed at each start would never do anything. */
+    kill: () => isReady && child.kill('SIGKILL'),
     async stop(): Promise<number | null> {
       isOver = true;
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
@@ -109,10 +112,10 @@ async function paid<T>(urls: readonly string[], path: string, body: object, paye
   }
 }
 
-test.runIf(postgresIsInstalled)(
+test.runIf(postgresKeepsTime)(
   'processes that serve and work beside each other, and die, end every journey once, to the unit',
   async () => {
-    const database = await startPostgres();
+    const database = await startPostgres({ nowMs: worldClock.now() });
     closing.push(database.close);
     const chainHome = farelockIn({ FARELOCK_TICKETING_MS: '20' });
     const both = await database.follow();
@@ -141,8 +144,7 @@ test.runIf(postgresIsInstalled)(
 
     let kills = 0;
     const chaos = setInterval(() => {
-      fleet[Math.floor(chance() * fleet.length)]?.kill();
-      kills++;
+      if (fleet[Math.floor(chance() * fleet.length)]?.kill()) kills++;
     }, KILL_EVERY_MS);
     closing.push(() => clearInterval(chaos));
     let failing: Promise<void> | null = null;

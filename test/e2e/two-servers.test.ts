@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { worldClock } from '../clock.ts';
 import { callerOf, type OrderAnswer, pathOf, type SeenOrder } from '../partner/stack.ts';
 import { rounds } from '../rounds.ts';
-import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
+import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
 /** Two processes of `farelock serve` over one database: no update is lost, none is applied twice. */
@@ -25,9 +26,9 @@ const FOUNDATIONS = [
   ['the files of one home', true, async (): Promise<Record<string, string>> => ({})],
   [
     'one PostgreSQL database',
-    postgresIsInstalled,
+    postgresKeepsTime,
     async () => {
-      const database = await startPostgres();
+      const database = await startPostgres({ nowMs: worldClock.now() });
       closing.push(database.close);
       return { FARELOCK_DATABASE_URL: database.url };
     },

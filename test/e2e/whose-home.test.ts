@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
+import { worldClock } from '../clock.ts';
+import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { farelockIn } from './farelock.ts';
 
 /** A database belongs to one home: its keys, its cluster, its ledger. Whatever else it is opened with is refused. */
@@ -107,10 +108,10 @@ test('a database from before the mark gets it with the first start, of several t
   expect(await refused(home, args)).toMatchObject({ code: 'database_of_another_home' });
 });
 
-test.runIf(postgresIsInstalled)(
+test.runIf(postgresKeepsTime)(
   'of two homes that begin on one PostgreSQL database at once, one has it and the other is told whose it is',
   async () => {
-    const server = await startPostgres();
+    const server = await startPostgres({ nowMs: worldClock.now() });
     try {
       const args = ['partner', 'orders', 'list', '--json'];
       const runs = await Promise.all(

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
+import { worldClock } from '../clock.ts';
+import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { BIN, farelockIn, PASSENGER, type Runner, serveIn } from './farelock.ts';
 
 /** Processes by duty: one serves and does no work, another works and serves nothing. */
@@ -30,8 +31,8 @@ async function workIn({ env }: Runner) {
   };
 }
 
-test.runIf(postgresIsInstalled)('what a process without a worker takes in, another process does', async () => {
-  const database = await startPostgres();
+test.runIf(postgresKeepsTime)('what a process without a worker takes in, another process does', async () => {
+  const database = await startPostgres({ nowMs: worldClock.now() });
   const operator = farelockIn({ FARELOCK_DATABASE_URL: database.url, FARELOCK_TICKETING_MS: '20' });
   closing.push(database.close, operator.close);
   const served = await serveIn(operator, ['--no-worker']);
@@ -60,3 +61,18 @@ test.runIf(postgresIsInstalled)('what a process without a worker takes in, anoth
   expect(await worker.stop()).toBe(0);
   expect(await served.stop()).toBe(0);
 });
+
+test.runIf(postgresKeepsTime).each([90, -90])(
+  'a process whose clock is %i seconds ahead of the database takes no part',
+  async (seconds) => {
+    const database = await startPostgres({ nowMs: worldClock.now() });
+    const operator = farelockIn({ FARELOCK_DATABASE_URL: database.url, TEST_CLOCK_JUMPS: `0:${seconds * 1000}` });
+    closing.push(database.close, operator.close);
+    for (const duty of [['serve', '--port', '0'], ['worker']]) {
+      const ran = await operator.run([...duty, '--json']);
+      expect(ran.exitCode, ran.stdout).toBe(5);
+      expect(ran.json()).toMatchObject({ error: { code: 'clock_differs', detail: { seconds } } });
+      expect(ran.stdout).toContain(`seconds ${seconds > 0 ? 'ahead of' : 'behind'} the database's`);
+    }
+  },
+);

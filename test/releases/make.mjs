@@ -250,7 +250,7 @@ async function valueIn(url, question) {
 }
 
 async function onPostgres() {
-  const server = await startPostgres();
+  const server = await startPostgres({ nowMs: STARTS_MS });
   const home = join(folder, 'served');
   let child = null;
   let environment = null;

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { clockFrom, restartWorldClock, worldClockEnv } from '../clock.ts';
 import { farelockIn, type Ran, type Runner, serveIn } from '../e2e/farelock.ts';
 import { isHere } from '../needs.mjs';
-import { newDatabases, postgresIsInstalled } from '../store/postgres.ts';
+import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 
 /**
  * What earlier releases left behind, made by their own builds (make.mjs), and finished by this one: every booking ends,
@@ -195,16 +195,11 @@ describe.runIf(isBuilt).each(RELEASES)('what the release of %s left', (release) 
     await holdsWhatItMust(runner, await Promise.all(ids.map(show)), 10_000);
   });
 
-  describe.runIf(postgresIsInstalled)('on PostgreSQL', () => {
-    let databases: Awaited<ReturnType<typeof newDatabases>>;
-    beforeAll(async () => {
-      databases = await newDatabases();
-      return () => databases.close();
-    });
-
+  describe.runIf(postgresKeepsTime)('on PostgreSQL', () => {
     test('a database is taken up, listed, finished and paid out', async () => {
       const { folder, home, states, clock, startsMs } = unpack(release, 'postgres');
-      const url = await databases.next();
+      const { url, close } = await startPostgres({ nowMs: startsMs });
+      closing.push(close);
       const client = new pg.Client({ connectionString: url });
       await client.connect();
       const dump = gunzipSync(readFileSync(join(folder, 'dump.sql.gz'))).toString();

@@ -13,8 +13,12 @@ export interface TestPostgres {
 
 export const postgresIsInstalled: boolean;
 
-/** @param how `settings`: more of its arguments, in place of `-F`; `log`: the file that takes its log */
+/** Whether a server can run by another clock than the machine's: processes of a test's clock refuse any other. */
+export const postgresKeepsTime: boolean;
+
+/** @param how `settings`: more of its arguments, in place of `-F`; `log`: the file that takes its log; `nowMs`: its clock */
 export function startPostgres(how?: {
   readonly settings?: readonly string[];
   readonly log?: string | null;
+  readonly nowMs?: number | null;
 }): Promise<TestPostgres>;

@@ -1,7 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import pg from 'pg';
 import { isHere } from '../needs.mjs';
 
@@ -20,17 +20,24 @@ function binaries() {
 
 export const postgresIsInstalled = isHere('PostgreSQL', binaries() !== null);
 
+const compiler =
+  process.platform === 'linux' && ['cc', 'clang-19'].find((name) => spawnSync(name, ['--version']).status === 0);
+
+/** Whether a server can run by another clock than the machine's: processes of a test's clock refuse any other. */
+export const postgresKeepsTime = postgresIsInstalled && isHere('a C compiler', Boolean(compiler));
+
 /** The machine's own pause, also while a test has put another clock in its place. */
 const later = globalThis.setTimeout;
 
 // Without fsync (`-F`): a test has nothing to lose.
-export async function startPostgres({ settings = ['-F'], log = null } = {}) {
+export async function startPostgres({ settings = ['-F'], log = null, nowMs = null } = {}) {
   const bin = binaries();
   if (!bin) throw new Error('PostgreSQL is not installed');
   const folder = mkdtempSync(join(tmpdir(), 'farelock-pg-'));
   const cluster = join(folder, 'data');
   // The server refuses to run as root: there it runs as the system's `postgres` user.
   const asUser = userInfo().uid === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
+  const env = { ...process.env, ...(nowMs !== null && clockEnv(folder, nowMs)) };
   if (asUser.length > 0) execFileSync('chown', ['postgres', folder]);
   makeCluster(cluster, [
     ...asUser,
@@ -43,7 +50,7 @@ export async function startPostgres({ settings = ['-F'], log = null } = {}) {
       join(bin, 'postgres'),
       ...['-D', data, '-k', socket, '-c', 'listen_addresses=', ...settings],
     ];
-    return spawn(serve, args, { stdio: ['ignore', 'ignore', log === null ? 'ignore' : openSync(log, 'a')] });
+    return spawn(serve, args, { env, stdio: ['ignore', 'ignore', log === null ? 'ignore' : openSync(log, 'a')] });
   };
   const urlOf = (...sockets) =>
     `postgres://farelock@localhost/postgres?host=${sockets.map(encodeURIComponent).join(',')}`;
@@ -96,6 +103,14 @@ export async function startPostgres({ settings = ['-F'], log = null } = {}) {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What gives a server another clock. Its user may read no other folder than its own. */
+function clockEnv(folder, nowMs) {
+  const library = join(folder, 'clock.so');
+  execFileSync(compiler, ['-shared', '-fPIC', '-o', library, resolve(import.meta.dirname, 'clock.c')]);
+  chmodSync(library, 0o755);
+  return { LD_PRELOAD: library, TEST_CLOCK_AHEAD_NS: String(BigInt(Math.round(nowMs - Date.now())) * 1_000_000n) };
 }
 
 /** The first one of a run is copied for all others (vitest.config.ts): initdb takes ten times as long. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { inTurn } from '../../store/base/index.ts';
-import { serverAheadMs } from '../../store/index.ts';
+import { MOST_AHEAD_MS, serverAheadMs } from '../../store/index.ts';
 import { type FlightsPorts, pageWhile } from '../base/index.ts';
 import { createStepRunner, type Escrows, type Funds, finishCreation, retire, watchProgram } from '../bookings/index.ts';
 import { createAffiliateCredit, loadRefundPayouts, refundsDueAtMs } from '../refunds/index.ts';
@@ -75,8 +75,6 @@ async function tidyIntents(ports: FlightsPorts): Promise<number> {
 }
 
 const LOOK_EVERY_MS = 60_000;
-/** Deadlines are compared with the cluster's clock, quotes with this one: seconds do no harm. */
-const MOST_MS = 5_000;
 
 /** Pages while this machine's clock (quotes, retries) differs from the database's (leases). */
 function createClockWatch(ports: FlightsPorts): () => Promise<void> {
@@ -94,7 +92,7 @@ function createClockWatch(ports: FlightsPorts): () => Promise<void> {
       key: `clock_differs:${machine}`,
       event: 'clock_differs',
       restored: 'clock_right_again',
-      text: Math.abs(aheadMs) <= MOST_MS ? null : differs,
+      text: Math.abs(aheadMs) <= MOST_AHEAD_MS ? null : differs,
       fields: { machine, seconds },
     });
   };
