@@ -29,6 +29,8 @@ export interface ChainEffect extends Guards {
   /** Finds the transaction on the chain when no attempt is known to have done it: the database may have been put back. */
   trace?: (() => Promise<string | null>) | undefined;
   plan(): Promise<ChainPlan>;
+  /** No attempt can have begun: the subject was written down just now. The log is not asked before it is written to. */
+  readonly isNew?: boolean | undefined;
   /** The chain no longer shows what was done: its block may have been dropped, so its outcome is asked again. */
   readonly isGone?: boolean | undefined;
 }
@@ -108,25 +110,18 @@ export async function writeAttempt(
   subject: string,
   fields: NewAttempt,
 ): Promise<EffectTable | null> {
-  const past = await on
-    .selectFrom('effects')
-    .select((column) => column.fn.max('attempt').as('attempt'))
-    .where('subject', '=', subject)
-    .where('kind', '=', kind)
-    .executeTakeFirst();
-  const row: EffectTable = {
-    ...attemptAt(kind, subject, clock.now()),
-    effect_id: ids.next('eff'),
-    attempt: Number(past?.attempt ?? 0) + 1,
-    ...fields,
-  };
+  const row = { ...attemptAt(kind, subject, clock.now()), effect_id: ids.next('eff'), ...fields };
   const written = await on
     .insertInto('effects')
-    .values(row)
+    .values({
+      ...row,
+      attempt: sql<number>`(select coalesce(max(attempt), 0) + 1 from effects
+        where subject = ${subject} and kind = ${kind})`,
+    })
     .onConflict((conflict) => conflict.column('live_key').doNothing())
-    .returning('effect_id')
+    .returning('attempt')
     .executeTakeFirst();
-  return written ? row : null;
+  return written ? { ...row, attempt: Number(written.attempt) } : null;
 }
 
 function begin(ports: EffectPorts, kind: EffectKind, subject: string, fields: NewAttempt, agreed?: Agreed) {
@@ -184,7 +179,7 @@ async function chain(ports: EffectPorts, effect: ChainEffect) {
   const { kind, subject, fence } = effect;
   const doneBy = async () => (await signatureInPast(ports, kind, subject)) ?? (await effect.trace?.()) ?? null;
   for (let round = 0; round < 4; round++) {
-    const live = await liveAttempt(ports.store, kind, subject);
+    const live = round === 0 && effect.isNew ? undefined : await liveAttempt(ports.store, kind, subject);
     if (live && isCalledOff(live)) {
       throw problem('transaction_failed', { message: 'It was called off before it began.', detail: { kind, subject } });
     }

@@ -58,6 +58,22 @@ export async function shownIntent(store: Store, intentId: string): Promise<Inten
   return row;
 }
 
+/** The same with its booking's state, which an unbooked one lacks, by one statement. @throws Problem `intent_not_found` */
+export async function intentToBook(store: Store, intentId: string) {
+  const row = await store
+    .selectFrom('intents')
+    .leftJoin('bookings', 'bookings.intent_id', 'intents.intent_id')
+    .selectAll('intents')
+    .select(['bookings.state as booking_state', 'bookings.refund_reason as booking_reason'])
+    .where('intents.intent_id', '=', intentId)
+    .where('opened_at_ms', 'is not', null)
+    .where('abandoned', '=', 0)
+    .executeTakeFirst();
+  if (!row) throw problem('intent_not_found');
+  const { booking_state: state, booking_reason, ...intent } = row;
+  return { intent, booking: state === null ? undefined : { state, refund_reason: booking_reason } };
+}
+
 interface IntentFacts {
   readonly request?: RefundRequestRow | undefined;
   /** undefined: the caller has not proved the support code. */

@@ -4,8 +4,8 @@ import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/index.ts';
 import { inTurn } from '../../store/base/index.ts';
 import type { BookRequest, BookResponse, Passenger } from '../../wire/flights/index.ts';
-import type { Asked, BookingRow, FlightsPorts, IntentRow, Tiers } from '../base/index.ts';
-import { bookingOf, checkOpen, lockedOffer, shownIntent } from '../base/index.ts';
+import type { Asked, BookingRow, FlightsPorts, IntentRow, Store, Tiers } from '../base/index.ts';
+import { bookingOf, checkOpen, intentToBook, lockedOffer, shownIntent } from '../base/index.ts';
 import { checkPriceHolds, checkUnsold, configured, isLowcost, loadLowcostOffers } from '../offers/index.ts';
 import { dropUnpaid, holdOrDrop } from './creations.ts';
 import { checkProgram } from './escrows.ts';
@@ -18,6 +18,11 @@ import { queueFunded } from './steps.ts';
 export function bookCall(tools: IntentTools, { body: request, url, client }: Asked<BookRequest>): PaidCall {
   const { ports, escrows, funds } = tools;
   const { store, clock, options } = ports;
+  /** As this request's check read it: who may book it, and for how much, is fixed. */
+  let checked: IntentRow | undefined;
+  const intentOfThis = async () => checked ?? (await shownIntent(store, request.intent_id));
+  /** The booking that this very request wrote. */
+  let recorded: BookingRow | undefined;
   return {
     resource: 'POST /air/book',
     url,
@@ -26,8 +31,9 @@ export function bookCall(tools: IntentTools, { body: request, url, client }: Ask
     async check({ payer }) {
       configured(ports.provider);
       await checkOpen(ports, 'booking');
-      const intent = await shownIntent(store, request.intent_id);
-      checkBookable(intent, await bookingOf(store, intent.intent_id), clock.now());
+      const { intent, booking } = await intentToBook(store, request.intent_id);
+      checkBookable(intent, booking, clock.now());
+      checked = intent;
       await checkUnsold(store, intent.sale_key, intent.intent_id);
       await checkTravellers(ports, request.passengers, intent);
       const escrow = await escrows.readOrReopen(intent);
@@ -44,19 +50,17 @@ export function bookCall(tools: IntentTools, { body: request, url, client }: Ask
         description: `Fund the escrow of ${intent.intent_id}`,
       };
     },
-    prepare: (payment) => record(ports, request, payment),
+    async prepare(payment) {
+      recorded = await record(ports, request, await intentOfThis(), payment);
+    },
     async perform(payment) {
-      const intent = await shownIntent(store, request.intent_id);
-      let booking = await bookingOf(store, intent.intent_id);
-      if (booking?.payment_key !== payment.key) {
-        await record(ports, request, payment);
-        booking = await bookingOf(store, intent.intent_id);
-      }
-      if (!booking) throw new Error('a recorded booking is gone');
-      const requestedAt = await queueFunded(ports, escrows, intent, booking, 'payment');
+      const intent = await intentOfThis();
+      let booking = recorded ?? (await bookingOf(store, intent.intent_id));
+      if (booking?.payment_key !== payment.key) booking = await record(ports, request, intent, payment);
+      const { requestedAt, isOvertaken } = await queueFunded(ports, escrows, intent, booking, 'payment');
       const body: BookResponse = {
         intent_id: intent.intent_id,
-        status: (await shownIntent(store, intent.intent_id)).status,
+        status: isOvertaken ? (await shownIntent(store, intent.intent_id)).status : intent.status,
         booking: { state: 'queued', requested_at: requestedAt },
         poll_after_ms: options.pollAfterMs,
       };
@@ -76,28 +80,43 @@ async function checkHolds(ports: FlightsPorts, tiers: Tiers, intent: IntentRow):
 }
 
 /** Puts a booking on record for its payment. The row is also the lock: there is one for each intent. */
-async function record(ports: FlightsPorts, request: BookRequest, payment: Payment): Promise<void> {
+async function record(
+  ports: FlightsPorts,
+  request: BookRequest,
+  { intent_id: intentId, sale_key: saleKey }: IntentRow,
+  payment: Payment,
+): Promise<BookingRow> {
   const { store, clock, secrets, options } = ports;
-  const intentId = request.intent_id;
-  const { sale_key: saleKey } = await shownIntent(store, intentId);
-  return holdOrDrop<BookingRow>({
-    insertUnlessHeld: () =>
-      inTurn(store, [`intents:${intentId}`, `sales:${saleKey}`], async (tx) => {
-        const holder = await bookingOf(tx, intentId);
-        if (holder) return holder.payment_key === payment.key ? null : holder;
-        // Two that pay at the same moment both passed the check.
-        await checkUnsold(tx, saleKey, intentId);
-        const nowMs = clock.now();
-        const row = {
-          intent_id: intentId,
-          state: 'settling',
-          payment_key: payment.key,
-          passengers_sealed: sealPassengers(secrets, intentId, request.passengers),
-          due_at_ms: nowMs + options.settlingGraceMs,
-        } as const;
-        // An intent that is being retired has its booking by then.
-        return (await beginBooking(tx, 'payment', row, nowMs)) ? null : ((await bookingOf(tx, intentId)) ?? null);
-      }),
+  let row: BookingRow | undefined;
+  const insert = (on: Store) => {
+    const nowMs = clock.now();
+    const begun = {
+      intent_id: intentId,
+      state: 'settling',
+      payment_key: payment.key,
+      passengers_sealed: sealPassengers(secrets, intentId, request.passengers),
+      due_at_ms: nowMs + options.settlingGraceMs,
+    } as const;
+    // An intent that is being retired has its booking by then.
+    return beginBooking(on, 'payment', begun, nowMs);
+  };
+  await holdOrDrop<BookingRow>({
+    async insertUnlessHeld() {
+      row =
+        saleKey === null
+          ? await insert(store)
+          : await inTurn(store, [`sales:${saleKey}`], async (tx) => {
+              const begun = await insert(tx);
+              // Two that pay at the same moment both passed the check.
+              if (begun) await checkUnsold(tx, saleKey, intentId);
+              return begun;
+            });
+      if (row) return null;
+      const holder = await bookingOf(store, intentId);
+      if (holder?.payment_key !== payment.key) return holder ?? null;
+      row = holder;
+      return null;
+    },
     async dropUnpaid(holder) {
       if (holder.state !== 'settling') return false;
       if ((await ports.paywall.outcome(holder.payment_key)) !== 'failed') return false;
@@ -106,17 +125,21 @@ async function record(ports: FlightsPorts, request: BookRequest, payment: Paymen
     },
     refusal: async (holder) => heldBy(holder, await shownIntent(store, intentId)),
   });
+  if (!row) throw new Error('a recorded booking is gone');
+  return row;
 }
 
 /** Refuses an intent that can't be booked. A booking that is only `settling` may be this very payment, sent again. */
-function checkBookable(intent: IntentRow, booking: BookingRow | undefined, nowMs: number): void {
+function checkBookable(intent: IntentRow, booking: Standing | undefined, nowMs: number): void {
   if (intent.status === 'refunded') throw problem('intent_not_active', { detail: { status: intent.status } });
   if (booking && booking.state !== 'settling') throw heldBy(booking, intent);
   if (intent.status !== 'active') throw problem('booking_already_requested');
   if (intent.expires_at_ms <= nowMs) throw expired(intent);
 }
 
-const heldBy = (booking: BookingRow, intent: IntentRow) =>
+type Standing = Pick<BookingRow, 'state' | 'refund_reason'>;
+
+const heldBy = (booking: Standing, intent: IntentRow) =>
   booking.refund_reason === 'intent_expired' ? expired(intent) : problem('booking_already_requested');
 
 const expired = (intent: IntentRow) =>

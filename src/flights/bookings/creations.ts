@@ -19,21 +19,22 @@ export const creatingKey = {
 export const activeKey = (wallet: string, offerId: string): string => `active:${wallet}:${offerId}`;
 
 /** True once the creation was paid: its customer knows of the intent. */
-export const isShown = (row: IntentRow): boolean => row.opened_at_ms !== null && row.abandoned === 0;
+export const isShown = (row: Pick<IntentRow, 'opened_at_ms' | 'abandoned'>): boolean =>
+  row.opened_at_ms !== null && row.abandoned === 0;
 
 /** A paid thing that is put on record while others may hold its place. */
-interface Place<Holder> {
-  insertUnlessHeld(): Promise<Holder | null>;
+interface Place<By> {
+  insertUnlessHeld(): Promise<By | null>;
   /** Drops a holder whose payment has failed for certain; false while it may still be paid, or is. */
-  dropUnpaid(holder: Holder): Promise<boolean>;
-  refusal(holder: Holder): Promise<Error> | Error;
+  dropUnpaid(holder: By): Promise<boolean>;
+  refusal(holder: By): Promise<Error> | Error;
 }
 
 /**
  * Records before money moves: a crash after settlement loses nothing, and second payments are refused unsettled.
  * @param mostDrops the number of places: a holder that died unpaid gives way
  */
-export async function holdOrDrop<Holder>(place: Place<Holder>, mostDrops = 1): Promise<void> {
+export async function holdOrDrop<By>(place: Place<By>, mostDrops = 1): Promise<void> {
   for (let drops = 0; ; drops++) {
     const holder = await place.insertUnlessHeld();
     if (holder === null) return;
@@ -43,18 +44,24 @@ export async function holdOrDrop<Holder>(place: Place<Holder>, mostDrops = 1): P
 
 /** Why a creation cannot begin: another intent, or too many creations under way. */
 export type Taken =
-  | { readonly by: 'pair' | 'payer'; readonly holder: IntentRow }
+  | { readonly by: 'pair' | 'payer'; readonly holder: Holder }
   | { readonly by: 'others'; readonly holder?: undefined };
+
+const HOLDER = ['intent_id', 'payment_key', 'creating_key', 'opened_at_ms', 'abandoned', 'expires_at_ms'] as const;
+
+/** An intent that is in the way of another. */
+export type Holder = Pick<IntentRow, (typeof HOLDER)[number]>;
 
 /** Writes an intent unless something is in its way. @throws Problem `too_many_locks`, `booking_disabled` */
 export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<Taken | null> => {
   const { store, clock, options } = ports;
   return inTurn(store, ['creations'], async (tx) => {
-    const holder = await intentOnPair(tx, row.active_key);
+    const { holder, underWay, locks } = await inTheWay(tx, ports, row.funding_wallet, row.active_key);
     if (holder && (!isShown(holder) || holder.expires_at_ms > clock.now())) return { by: 'pair', holder };
-    const taken = await takenBy(tx, row, options.mostUnpaidCreations);
-    if (taken) return taken;
-    await checkLocks(tx, ports, row.funding_wallet);
+    const own = underWay.find((one) => one.creating_key === row.creating_key);
+    if (own) return { by: 'payer', holder: own };
+    if (underWay.length >= options.mostUnpaidCreations) return { by: 'others' };
+    checkLocks(ports, locks);
     await checkDay(tx, ports, BigInt(row.amount), row.active_key);
     if (holder) await retire(tx, holder, 'intent_expired', clock.now());
     // Its escrow's effect and its payment reach the disk before they are sent, and this row with them.
@@ -63,43 +70,54 @@ export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<
   });
 };
 
-export const intentOnPair = (on: Store, activeKey: string | null) =>
-  on.selectFrom('intents').selectAll().where('active_key', '=', activeKey).executeTakeFirst();
-
-/** Whether the payer and the bound leave no room for a creation; null when they do. */
-async function takenBy(tx: Tx, { creating_key }: IntentRow, most: number): Promise<Taken | null> {
-  const underWay = await tx
-    .selectFrom('intents')
-    .selectAll()
-    .where('creating_key', 'is not', null)
-    .limit(most)
-    .execute();
-  const holder = underWay.find((one) => one.creating_key === creating_key);
-  if (holder) return { by: 'payer', holder };
-  return underWay.length < most ? null : { by: 'others' };
-}
-
 type LimitPorts = Pick<FlightsPorts, 'clock' | 'options'>;
 
 /** In the words of `intents_locks`. Paid or ended locks have a booking row; a creation under way is no lock yet. */
 const isUnpaid = sql<SqlBool>`active_key is not null and opened_at_ms is not null and not exists
   (select 1 from bookings where bookings.intent_id = intents.intent_id)`;
 
-/** Limits a payer's unpaid fares, which tie up rent, day cap and airline balance. @throws Problem `too_many_locks` */
-export async function checkLocks(on: Store, { clock, options }: LimitPorts, payer: string): Promise<void> {
-  const nowMs = clock.now();
-  const locks = await on
-    .selectFrom('intents')
-    .select('expires_at_ms')
-    .where('funding_wallet', '=', payer)
-    .where('expires_at_ms', '>', nowMs)
-    .where(isUnpaid)
-    .orderBy('expires_at_ms')
-    .limit(options.mostLocksPerPayer)
+/** Reads by one statement what may keep a payer from a pair: its holder, creations under way, the payer's locks. */
+export async function inTheWay(on: Store, { clock, options }: LimitPorts, payer: string, pair: string | null) {
+  const intents = (place: 'pair' | 'creating' | 'lock') =>
+    on.selectFrom('intents').select([...HOLDER, sql.lit(place).as('place')]);
+  const rows = await intents('pair')
+    .where('active_key', '=', pair)
+    .unionAll(
+      on
+        .selectFrom(
+          intents('creating')
+            .where('creating_key', 'is not', null)
+            .limit(sql.lit(options.mostUnpaidCreations))
+            .as('under_way'),
+        )
+        .selectAll(),
+    )
+    .unionAll(
+      on
+        .selectFrom(
+          intents('lock')
+            .where('funding_wallet', '=', payer)
+            .where('expires_at_ms', '>', clock.now())
+            .where(isUnpaid)
+            .orderBy('expires_at_ms')
+            .limit(sql.lit(options.mostLocksPerPayer))
+            .as('locks'),
+        )
+        .selectAll(),
+    )
     .execute();
-  const [first] = locks;
-  if (!first || locks.length < options.mostLocksPerPayer) return;
-  throw problem('too_many_locks', { retryAfter: Math.ceil((first.expires_at_ms - nowMs) / 1_000) });
+  const at = (place: string): readonly Holder[] => rows.filter((row) => row.place === place);
+  return { holder: at('pair')[0], underWay: at('creating'), locks: at('lock') };
+}
+
+/**
+ * Limits a payer's unpaid fares, which tie up rent, day cap and airline balance. @throws Problem `too_many_locks`
+ * @param locks the soonest to expire, up to the limit
+ */
+export function checkLocks({ clock, options }: LimitPorts, locks: readonly Holder[]): void {
+  if (locks.length < options.mostLocksPerPayer) return;
+  const firstMs = Math.min(...locks.map((one) => one.expires_at_ms));
+  throw problem('too_many_locks', { retryAfter: Math.ceil((firstMs - clock.now()) / 1_000) });
 }
 
 /**
@@ -126,7 +144,7 @@ export async function checkDay(on: Store, { clock, options }: LimitPorts, amount
 }
 
 /** Gives up a creation that is certain never to be paid; false when it was shown, or given up before. */
-export const abandon = ({ store, clock }: FlightsPorts, row: IntentRow): Promise<boolean> =>
+export const abandon = ({ store, clock }: FlightsPorts, row: Pick<IntentRow, 'intent_id'>): Promise<boolean> =>
   inTurn(store, [`intents:${row.intent_id}`], async (tx) => {
     const fresh = await tx.selectFrom('intents').selectAll().where('intent_id', '=', row.intent_id).executeTakeFirst();
     if (!fresh || fresh.opened_at_ms !== null || fresh.abandoned === 1) return false;
@@ -135,7 +153,10 @@ export const abandon = ({ store, clock }: FlightsPorts, row: IntentRow): Promise
   });
 
 /** Decides about a creation whose request died: shows a paid one, and gives up an unpaid one with its escrow. */
-export async function finishCreation(ports: FlightsPorts, row: IntentRow): Promise<'settled' | 'failed' | 'unknown'> {
+export async function finishCreation(
+  ports: FlightsPorts,
+  row: Pick<IntentRow, 'intent_id' | 'payment_key'>,
+): Promise<'settled' | 'failed' | 'unknown'> {
   const { store, clock } = ports;
   const outcome = await ports.paywall.outcome(row.payment_key ?? '');
   if (outcome === 'failed') await abandon(ports, row);

@@ -19,7 +19,8 @@ export function createEscrows(ports: EscrowPorts) {
   return {
     read: (intent: IntentRow) => read(ports, intent),
     held,
-    open: (intent: IntentRow) => open(ports, intent),
+    /** `isNew`: the caller has just written the intent down. */
+    open: (intent: IntentRow, how?: Opening) => open(ports, intent, how),
 
     async place(intentId: string) {
       const { mint, escrowProgram: programId } = ports;
@@ -33,7 +34,7 @@ export function createEscrows(ports: EscrowPorts) {
       if (escrow) return escrow;
       const [account] = await ports.cluster.accounts([intent.escrow_address as Address]);
       if (account) return null;
-      await open(ports, intent, true);
+      await open(ports, intent, { isGone: true });
       return read(ports, intent);
     },
 
@@ -90,7 +91,9 @@ export function createEscrows(ports: EscrowPorts) {
 
 export type Escrows = ReturnType<typeof createEscrows>;
 
-interface Act extends Pick<ChainEffect, 'already' | 'fence' | 'isGone'> {
+type Opening = Pick<ChainEffect, 'isGone' | 'isNew'>;
+
+interface Act extends Pick<ChainEffect, 'already' | 'fence'>, Opening {
   instructions(program: Awaited<ReturnType<typeof loadProgram>>): Promise<readonly Instruction[]>;
 }
 
@@ -141,9 +144,9 @@ function checkRefundAccount(intent: IntentRow, { observed }: Awaited<ReturnType<
 }
 
 /** Creates the state account and the vault; everything in it is frozen from then on. */
-async function open(ports: EscrowPorts, intent: IntentRow, isGone = false): Promise<void> {
+async function open(ports: EscrowPorts, intent: IntentRow, how: Opening = {}): Promise<void> {
   await act(ports, intent, 'open_escrow', {
-    isGone,
+    ...how,
     already: async () => (await read(ports, intent)) !== null,
     instructions: ({ openInstructions }) =>
       openInstructions({
@@ -211,8 +214,10 @@ export async function programTrouble(ports: FlightsPorts): Promise<string | null
 
 /** Refuses new money for a changed program; paid escrows still end. @throws Problem `escrow_program_changed` */
 export async function checkProgram(ports: FlightsPorts): Promise<void> {
-  const trouble = await programTrouble(ports);
+  // The worker notes that it is over.
+  const trouble = (await ports.programTrouble?.()) ?? null;
   if (trouble !== null) {
+    await programTrouble(ports);
     throw problem('escrow_program_changed', { message: trouble, retryAfter: PROGRAM_RETRY_S });
   }
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { liveKey } from '../../effects/index.ts';
 import { asInteger, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { type FlightsPorts, pageOnce, unlessSilent } from '../base/index.ts';
+import { type FlightsPorts, pageOnce, type Store, unlessSilent } from '../base/index.ts';
 import { OPEN_BOOKINGS, UNORDERED } from './machine.ts';
 
 interface ShortWallet {
@@ -41,11 +41,14 @@ interface Ticket {
  */
 export function createFunds(ports: FlightsPorts) {
   const { clock, log, wallets } = ports;
-  const shortBalance = createAirlineBalance(ports);
+  const balance = createAirlineBalance(ports);
   let lookedAtMs = Number.NEGATIVE_INFINITY;
+  const look = async (except?: string) => readNeeds(ports, await balance.held(), except);
 
-  async function short(): Promise<ShortWallet[]> {
-    const [held, needed] = [await wallets.holdings(), await needs(ports)];
+  async function short(given?: Needs): Promise<ShortWallet[]> {
+    const held = await wallets.holdings();
+    const now = given ?? (await look());
+    const needed = walletsNeed(ports, now);
     lookedAtMs = clock.now();
     const names = ['authority', 'facilitator', 'treasury'] as const;
     const all = names.flatMap((wallet): ShortWallet[] => {
@@ -58,13 +61,13 @@ export function createFunds(ports: FlightsPorts) {
     const ending = all.filter(
       ({ wallet, holds, needs }) => wallet === 'authority' && holds < needs + LOCKS_LEFT * CREATION,
     );
-    await tell(ports, found, ending);
+    await tell(ports, now, found, ending);
     return found;
   }
 
   /** @throws Problem `operator_funds_low`: the airline could not be paid for this ticket (micro-dollars) */
-  async function checkBalance(ticket: bigint, how?: Ticket): Promise<void> {
-    if (!(await shortBalance(ticket, how))) return;
+  async function checkBalance(ticket: bigint, { isPaid = false, except }: Ticket = {}, given?: Needs): Promise<void> {
+    if (!(await balance.short(ticket, given ?? (await look(except)), isPaid))) return;
     throw problem('operator_funds_low', {
       message: "The seller's balance with the airline is too low for this ticket.",
       fix: 'Choose a cheaper one, or try again later.',
@@ -76,62 +79,100 @@ export function createFunds(ports: FlightsPorts) {
   return {
     short,
     /** The seller's balance with the airline, where it is too low for the cheapest ticket that is sold. */
-    shortBalance: () => shortBalance(ports.options.leastTicket),
+    shortBalance: async () => balance.short(ports.options.leastTicket, await look()),
 
     checkBalance,
 
     /** `ticket`: micro-dollars. A silent cluster refuses no price. @throws Problem `operator_funds_low` */
     async check(ticket = 0n, isPaid = false): Promise<void> {
-      await checkBalance(ticket, { isPaid });
-      const found = await unlessSilent(short(), () => []);
+      const now = await look();
+      await checkBalance(ticket, { isPaid }, now);
+      const found = await unlessSilent(short(now), () => []);
       if (found.length > 0) throw problem('operator_funds_low', { retryAfter: RETRY_S });
     },
 
     async watch(): Promise<void> {
       if (!wallets.isFilled() || Math.abs(clock.now() - lookedAtMs) < LOOK_EVERY_MS) return;
-      await shortBalance(0n);
-      await unlessSilent(short(), ({ code }) => log('warn', 'operator_wallets_unread', { error_code: code }));
+      const now = await look();
+      await balance.short(0n, now);
+      await unlessSilent(short(now), ({ code }) => log('warn', 'operator_wallets_unread', { error_code: code }));
     },
   };
 }
 
 export type Funds = ReturnType<typeof createFunds>;
 
-async function needs({ store, options }: FlightsPorts): Promise<Record<ShortWallet['wallet'], bigint>> {
-  const count = (text: number | string | bigint | null | undefined) => BigInt(text ?? 0);
-  const [bookings, intents, refunds, affiliates] = await Promise.all([
-    store
-      .selectFrom('bookings')
-      .select((column) => column.fn.countAll().as('open'))
-      .where(OPEN_BOOKINGS)
-      .executeTakeFirst(),
-    store
-      .selectFrom('intents')
-      .select((column) => column.fn.countAll().as('open'))
-      .where('active_key', 'is not', null)
-      .executeTakeFirst(),
-    store
-      .selectFrom('refund_requests')
-      .select((column) => column.fn.sum('payout_amount').as('due'))
-      // In the words of an index over them.
-      .where(sql<SqlBool>`state in ('approved', 'stuck')`)
-      .where('payout_tx_hash', 'is', null)
-      .where(isUnsent(sql.ref('intent_id')))
-      .executeTakeFirst(),
-    store
-      .selectFrom('affiliate_payouts')
-      .select((column) => column.fn.sum('amount').as('due'))
-      .where(sql<SqlBool>`state = 'open'`)
-      .where(isUnsent(sql.ref('payout_id')))
-      .executeTakeFirst(),
-  ]);
-  const open = count(bookings?.open) + count(intents?.open);
+type Needs = Awaited<ReturnType<typeof readNeeds>>;
+
+/**
+ * Reads all that open work needs, and what was paged about, by one statement: a row of one-row tables.
+ * @param holds the balance with the airline, where it says @param except an intent whose ticket is left out
+ */
+async function readNeeds({ store }: Pick<FlightsPorts, 'store'>, holds: bigint | null, except = '') {
+  const marks = store.selectFrom('meta').where('key', 'in', [...EVERY_MARK, BALANCE_MARK]);
+  const { bookings, intents, refunds, affiliates, marked, ...tickets } = await store
+    .selectFrom([
+      store
+        .selectFrom('bookings')
+        .select((column) => column.fn.countAll().as('bookings'))
+        .where(OPEN_BOOKINGS)
+        .as('open_bookings'),
+      store
+        .selectFrom('intents')
+        .select((column) => [
+          column.fn.countAll().as('intents'),
+          sql<Sum>`sum(case when ${IS_ITS_OWN} and not exists
+            (select 1 from bookings where bookings.intent_id = intents.intent_id) then amount end)`.as('locked'),
+        ])
+        .where('active_key', 'is not', null)
+        .as('live_intents'),
+      store
+        .selectFrom('refund_requests')
+        .select((column) => column.fn.sum('payout_amount').as('refunds'))
+        // In the words of an index over them.
+        .where(sql<SqlBool>`state in ('approved', 'stuck')`)
+        .where('payout_tx_hash', 'is', null)
+        .where(isUnsent(sql.ref('intent_id')))
+        .as('granted'),
+      store
+        .selectFrom('affiliate_payouts')
+        .select((column) => column.fn.sum('amount').as('affiliates'))
+        .where(sql<SqlBool>`state = 'open'`)
+        .where(isUnsent(sql.ref('payout_id')))
+        .as('earned'),
+      ticketsToOrder(store, holds, except).as('tickets'),
+      marks
+        .select([MARKED.as('marked'), sql<Sum>`max(case when key = ${BALANCE_MARK} then value end)`.as('low')])
+        .as('marks'),
+    ])
+    .selectAll()
+    .executeTakeFirstOrThrow();
+  const { all_of_them, payable, refused, locked, low } = tickets;
+  const sum = (value: Sum | bigint | undefined) => BigInt(value ?? 0);
   return {
-    authority: LEAST_LAMPORTS + open * FEES_PER_ESCROW + BigInt(options.mostUnpaidCreations) * CREATION,
-    facilitator: LEAST_LAMPORTS + (open + PAYMENTS) * FEE,
-    treasury: count(refunds?.due) + count(affiliates?.due),
+    open: sum(bookings) + sum(intents),
+    due: sum(refunds) + sum(affiliates),
+    holds,
+    /** The tickets that are paid for and not ordered, those of them that the balance covers, and the locks. */
+    all: sum(all_of_them),
+    payable: sum(payable),
+    locked: sum(locked),
+    /** The cheapest order that the airline would not make for want of money. */
+    refused: refused == null ? null : BigInt(refused),
+    marked: EVERY_MARK.filter((_key, place) => (Number(marked ?? 0) >> place) % 2 === 1),
+    /** The balance that an operator was paged about. */
+    low: low == null ? null : BigInt(low),
   };
 }
+
+/** A sum or a count, as the driver has it. */
+type Sum = number | string | null;
+
+const walletsNeed = ({ options }: FlightsPorts, { open, due }: Needs): Record<ShortWallet['wallet'], bigint> => ({
+  authority: LEAST_LAMPORTS + open * FEES_PER_ESCROW + BigInt(options.mostUnpaidCreations) * CREATION,
+  facilitator: LEAST_LAMPORTS + (open + PAYMENTS) * FEE,
+  treasury: due,
+});
 
 /** A pay-out that was sent has left the treasury, or is about to. One that fails for certain is due again. */
 const isUnsent = (subject: RawBuilder<unknown>) =>
@@ -140,24 +181,32 @@ const isUnsent = (subject: RawBuilder<unknown>) =>
 const LOW = 'operator_funds_low';
 const ENDING = 'operator_funds_ending';
 const EVERY_MARK = [`${LOW}:authority`, `${LOW}:facilitator`, `${LOW}:treasury`, `${ENDING}:authority`];
+/** A bit for each mark that is there. */
+const MARKED = sql<Sum>`sum(case ${sql.join(
+  EVERY_MARK.map((key, place) => sql`when key = ${sql.lit(key)} then ${sql.lit(2 ** place)}`),
+  sql` `,
+)} else 0 end)`;
 
 /** Pages about wallets that are low or ending, and forgets the marks of those that are filled up again. */
-async function tell(ports: FlightsPorts, low: readonly ShortWallet[], ending: readonly ShortWallet[]): Promise<void> {
+async function tell(
+  ports: FlightsPorts,
+  { marked }: Needs,
+  low: readonly ShortWallet[],
+  ending: readonly ShortWallet[],
+): Promise<void> {
   const { store, log } = ports;
-  const rows = await store.selectFrom('meta').select('key').where('key', 'in', EVERY_MARK).execute();
-  const isTold = (key: string) => rows.some((row) => row.key === key);
   const marks = [
     ...low.map((one) => ({ event: LOW, key: `${LOW}:${one.wallet}`, one })),
     ...ending.map((one) => ({ event: ENDING, key: `${ENDING}:${one.wallet}`, one })),
   ];
-  const over = rows.map(({ key }) => key).filter((key) => !marks.some((mark) => mark.key === key));
+  const over = marked.filter((key) => !marks.some((mark) => mark.key === key));
   if (over.length > 0) {
     await store.deleteFrom('meta').where('key', 'in', over).execute();
     log('info', 'operator_funds_restored', { wallets: over.map((key) => key.split(':')[1]).join(', ') });
   }
   for (const { event, key, one } of marks) {
     const isLow = low.some(({ address }) => address === one.address);
-    if (isTold(key) || (event === ENDING && isLow)) continue;
+    if (marked.includes(key) || (event === ENDING && isLow)) continue;
     const fields = shown(one);
     const { wallet, address, asset, holds, needs } = fields;
     const text =
@@ -218,75 +267,53 @@ function createAirlineBalance(ports: FlightsPorts) {
     return null;
   }
 
-  function held(): Promise<bigint | null> {
+  async function held(): Promise<bigint | null> {
+    if (!provider?.balance) return null;
     const nowMs = clock.now();
     if (!last || Math.abs(nowMs - last.atMs) >= KEPT_MS) last = { atMs: nowMs, held: read() };
     return last.held;
   }
 
-  return async function short(
-    ticket: bigint,
-    { isPaid = false, except = '' }: Ticket = {},
-  ): Promise<ShortBalance | null> {
+  /** `isPaid`: asking about other tickets pages no operator. */
+  async function short(ticket: bigint, now: Needs, isPaid = false): Promise<ShortBalance | null> {
     if (!provider) return null;
-    const holds = provider.balance ? await held() : null;
-    const ordered = await toBeOrdered(ports, holds, except);
+    const { holds, all, payable, refused } = now;
     if (holds === null) {
-      if (ordered.refused === null) {
-        await forgetBalance(ports, 0n);
+      if (refused === null) {
+        await forgetBalance(ports, now, 0n);
         return null;
       }
-      await tellBalance(ports, { provider: provider.name, holds, needs: ordered.all });
-      const needs = ordered.all + ticket;
-      return ticket < ordered.refused ? null : { provider: provider.name, holds, needs };
+      await tellBalance(ports, { provider: provider.name, holds, needs: all });
+      return ticket < refused ? null : { provider: provider.name, holds, needs: all + ticket };
     }
-    const open = ordered.all + (await lockedAmount(ports));
-    const short = { provider: provider.name, holds, needs: ordered.payable + ticket };
+    const open = all + now.locked;
+    const short = { provider: provider.name, holds, needs: payable + ticket };
     if (holds < open) await tellBalance(ports, { ...short, needs: open });
     else if (isPaid && holds < short.needs) await tellBalance(ports, short);
-    else await forgetBalance(ports, holds);
+    else await forgetBalance(ports, now, holds);
     return holds < short.needs ? short : null;
-  };
+  }
+
+  return { held, short };
 }
 
 const IS_ITS_OWN = sql<SqlBool>`offer_id not like 'lowcost:%'`;
 
-async function lockedAmount({ store }: FlightsPorts): Promise<bigint> {
-  const locked = await store
-    .selectFrom('intents')
-    .select((column) => column.fn.sum('amount').as('amount'))
-    .where('active_key', 'is not', null)
-    .where(IS_ITS_OWN)
-    .where(sql<SqlBool>`not exists (select 1 from bookings where bookings.intent_id = intents.intent_id)`)
-    .executeTakeFirst();
-  return BigInt(locked?.amount ?? 0);
-}
-
 /** The sums of the tickets that are paid for and not ordered, but for that of one intent. */
-async function toBeOrdered({ store }: FlightsPorts, holds: bigint | null, except: string) {
-  const row = await store
+const ticketsToOrder = (store: Store, holds: bigint | null, except: string) =>
+  store
     .selectFrom('bookings')
     .innerJoin('intents', 'intents.intent_id', 'bookings.intent_id')
     .select([
-      sql<string | null>`sum(intents.amount)`.as('all_of_them'),
-      sql<string | null>`sum(case when intents.amount <= ${asInteger(holds ?? 0n)} then intents.amount end)`.as(
-        'payable',
-      ),
-      // An order that the airline would not make for want of money.
-      sql<string | null>`min(case when state = 'ordering' and last_error = 'operator_funds_low'
+      sql<Sum>`sum(intents.amount)`.as('all_of_them'),
+      sql<Sum>`sum(case when intents.amount <= ${asInteger(holds ?? 0n)} then intents.amount end)`.as('payable'),
+      sql<Sum>`min(case when state = 'ordering' and last_error = 'operator_funds_low'
         then intents.amount end)`.as('refused'),
     ])
     .where(OPEN_BOOKINGS)
     .where('state', 'in', UNORDERED)
     .where(IS_ITS_OWN)
-    .where('bookings.intent_id', '<>', except)
-    .executeTakeFirst();
-  return {
-    all: BigInt(row?.all_of_them ?? 0),
-    payable: BigInt(row?.payable ?? 0),
-    refused: row?.refused == null ? null : BigInt(row.refused),
-  };
-}
+    .where('bookings.intent_id', '<>', except);
 
 function tellBalance(ports: FlightsPorts, short: ShortBalance): Promise<void> {
   const fields = shownBalance(short);
@@ -300,10 +327,9 @@ function tellBalance(ports: FlightsPorts, short: ShortBalance): Promise<void> {
 }
 
 /** Makes room for the next page once the balance has grown, not when an expensive offer loses its customer. */
-async function forgetBalance({ store, log }: FlightsPorts, holds: bigint): Promise<void> {
-  const mark = await store.selectFrom('meta').select('value').where('key', '=', BALANCE_MARK).executeTakeFirst();
-  if (!mark || BigInt(mark.value) >= holds) return;
-  await store.deleteFrom('meta').where('key', '=', BALANCE_MARK).where('value', '=', mark.value).execute();
+async function forgetBalance({ store, log }: FlightsPorts, { low }: Needs, holds: bigint): Promise<void> {
+  if (low === null || low >= holds) return;
+  await store.deleteFrom('meta').where('key', '=', BALANCE_MARK).where('value', '=', String(low)).execute();
   log('info', 'operator_funds_restored', { wallets: 'airline' });
 }
 

@@ -1,4 +1,5 @@
 import type { Address } from '@solana/kit';
+import { sql } from 'kysely';
 import type { LiveOffer } from '../../airlines/index.ts';
 import { loadAddress } from '../../escrow/index.ts';
 import { asInteger } from '../../kernel/money.ts';
@@ -31,9 +32,10 @@ import {
   checkLocks,
   creatingKey,
   finishCreation,
+  type Holder,
   holdOrDrop,
   insertUnlessTaken,
-  intentOnPair,
+  inTheWay,
   isShown,
   type Taken,
 } from './creations.ts';
@@ -91,6 +93,8 @@ export function createIntentCall(
   const { ports, escrows, funds } = tools;
   const { store, options } = ports;
   let live: LiveOffer | undefined;
+  /** The intent that this very request wrote. */
+  let held: IntentRow | undefined;
   const lookUp = async () => {
     live ??= await offerToLock(ports, request.offer_id);
     return live;
@@ -108,26 +112,30 @@ export function createIntentCall(
       if (refundWallet !== undefined) await checkRefundWallet(ports, refundWallet);
       const wallet = funding ?? payer;
       const pair = wallet === null ? null : activeKey(wallet, request.offer_id);
-      const holder = funding === undefined || pair === null ? undefined : await intentOnPair(store, pair);
-      if (holder && isShown(holder) && holder.expires_at_ms > ports.clock.now()) throw alreadyExists(holder);
-      if (funding !== undefined) await checkLocks(store, ports, funding);
+      if (funding !== undefined) {
+        const { holder, locks } = await inTheWay(store, ports, funding, pair);
+        if (holder && isShown(holder) && holder.expires_at_ms > ports.clock.now()) throw alreadyExists(holder);
+        checkLocks(ports, locks);
+      }
       const found = await ports.checks.look({ client, payer }, (tiers) =>
         offerToLock({ ...ports, ...tiers }, request.offer_id),
       );
       if (payer !== null) live = found ?? undefined;
       await checkProgram(ports);
       if (found) await checkDay(store, ports, ticketTotal(found.offer) ?? 0n, pair);
-      await funds.check(found ? sellersPart(request, found) : 0n);
+      await funds.check(found ? sellersPart(request, found) : 0n, payer !== null);
       return toTreasury(ports, options.intentPrice, 'Create a booking intent and open its escrow');
     },
     async prepare(payment) {
       if ((request.funding_wallet ?? payment.payer) !== payment.payer) {
         throw problem('funding_wallet_not_payer', { detail: { payer: payment.payer } });
       }
-      const row = (await byPayment(ports, payment)) ?? (await holdPair(tools, request, payment, await lookUp()));
+      const known = await byPayment(ports, payment);
+      const row = known ?? (await holdPair(tools, request, payment, await lookUp()));
+      held = known ? undefined : row;
       if (row.abandoned === 1) throw problem('escrow_initialization_failed');
       try {
-        await escrows.open(row);
+        await escrows.open(row, { isNew: !known });
       } catch (error) {
         ports.log('error', 'escrow_not_opened', {
           intent_id: row.intent_id,
@@ -136,7 +144,7 @@ export function createIntentCall(
         throw notOpened(error);
       }
     },
-    perform: (payment) => reveal(ports, payment),
+    perform: (payment) => reveal(ports, payment, held),
     async undo(payment) {
       const row = await byPayment(ports, payment);
       if (!row || !(await abandon(ports, row))) return;
@@ -158,11 +166,11 @@ const PLACE_POLL_MS = 100;
 /** The pair, and the payer's one creation: both may be held by one that died. */
 const PLACES = 2;
 
-type Held = Extract<Taken, { holder: IntentRow }>;
+type Held = Extract<Taken, { holder: Holder }>;
 
 /** Takes the (wallet, offer) pair and the payer's one creation for this payment, or refuses by their holders. */
 async function holdPair(
-  { ports, escrows, funds }: IntentTools,
+  { ports, escrows }: IntentTools,
   request: CreateIntentRequest,
   payment: Payment,
   offer: LiveOffer,
@@ -170,7 +178,6 @@ async function holdPair(
   // Before the payment the payer was unknown, and the wallet's account may have been closed since.
   await checkRefundWallet(ports, request.refund_wallet ?? payment.payer);
   await checkProgram(ports);
-  await funds.check(sellersPart(request, offer), true);
   const untilMs = ports.clock.now() + ports.options.creationWaitMs;
   let row: IntentRow | undefined;
   await holdOrDrop<Held>(
@@ -196,9 +203,9 @@ async function holdPair(
 }
 
 /** Shows the paid intent with a new support code; a slow first run must not replace the code of a second one. */
-async function reveal(ports: FlightsPorts, payment: Payment): Promise<Answer> {
+async function reveal(ports: FlightsPorts, payment: Payment, held?: IntentRow): Promise<Answer> {
   const { store, ids, clock, secrets } = ports;
-  const row = await byPayment(ports, payment);
+  const row = held ?? (await byPayment(ports, payment));
   if (!row || row.abandoned === 1) throw new Error('a paid intent was given up');
   const code = ids.supportCode();
   const nowMs = clock.now();
@@ -206,13 +213,14 @@ async function reveal(ports: FlightsPorts, payment: Payment): Promise<Answer> {
   const shown = await regained(store)
     .updateTable('intents')
     .set({
-      opened_at_ms: row.opened_at_ms ?? nowMs,
+      opened_at_ms: sql<number>`coalesce(opened_at_ms, ${nowMs})`,
       creating_key: null,
       support_code_hmac: supportCodeHmac(secrets, code),
       updated_at_ms: nowMs,
     })
     .where('intent_id', '=', row.intent_id)
     .where('support_code_hmac', '=', row.support_code_hmac)
+    .where('abandoned', '=', 0)
     .returningAll()
     .executeTakeFirst();
   if (!shown) throw problem('payment_pending', { retryAfter: 1 });
@@ -227,8 +235,7 @@ const sellersPart = ({ offer_id: id }: CreateIntentRequest, { offer }: LiveOffer
 const byPayment = ({ store }: FlightsPorts, payment: Payment) =>
   store.selectFrom('intents').selectAll().where('payment_key', '=', payment.key).executeTakeFirst();
 
-const alreadyExists = (holder: IntentRow) =>
-  problem('intent_already_exists', { detail: { intent_id: holder.intent_id } });
+const alreadyExists = (holder: Holder) => problem('intent_already_exists', { detail: { intent_id: holder.intent_id } });
 
 const NOT_YET = {
   credited_at_ms: null,

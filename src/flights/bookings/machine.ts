@@ -14,6 +14,7 @@ import {
   type FlightsPorts,
   type IntentRow,
   page,
+  type Store,
   type Tx,
   type UpkeepTask,
 } from '../base/index.ts';
@@ -99,16 +100,21 @@ type NewBooking = Pick<
   'intent_id' | 'state' | 'payment_key' | 'passengers_sealed' | 'refund_reason' | 'due_at_ms'
 >;
 
-/** Writes a booking down; false when its intent has one already. */
-export async function beginBooking(tx: Tx, by: Mover, row: NewBooking, nowMs: number): Promise<boolean> {
+/** Writes a booking down; undefined when its intent has one already, in any process: its key is the intent's. */
+export async function beginBooking(
+  on: Store | Tx,
+  by: Mover,
+  row: NewBooking,
+  nowMs: number,
+): Promise<BookingRow | undefined> {
   if (!BEGINNINGS[row.state]?.includes(by)) throw new Error(`no booking begins as ${row.state} by ${by}`);
   // The payment or effect that follows reaches the disk before it is carried out, and this row with it.
-  const begun = await regained(tx)
+  return regained(on)
     .insertInto('bookings')
     .values({ ...row, requested_at_ms: nowMs, lease_until_ms: 0, updated_at_ms: nowMs })
     .onConflict((conflict) => conflict.column('intent_id').doNothing())
+    .returningAll()
     .executeTakeFirst();
-  return (begun.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
 /**

@@ -69,7 +69,8 @@ const SWEEPS = 3;
 
 /**
  * Queues a settled booking whose vault holds exactly the amount; dust is swept to the refund wallet first.
- * Safe to repeat, and in several processes at once. @returns when the booking was requested, RFC 3339
+ * Safe to repeat, and in several processes at once. @returns when the booking was requested, RFC 3339, and whether
+ * another one has moved it
  * @throws Problem `escrow_funding_mismatch` (expected, observed: atomic units), `escrow_missing`, `cluster_failed`
  */
 export async function queueFunded(
@@ -78,10 +79,10 @@ export async function queueFunded(
   intent: IntentRow,
   booking: BookingRow,
   by: 'payment' | 'runner',
-): Promise<string> {
+): Promise<{ readonly requestedAt: string; readonly isOvertaken: boolean }> {
   const { store, clock } = ports;
   const { intent_id } = booking;
-  if (booking.state !== 'settling') return instant(booking.requested_at_ms);
+  if (booking.state !== 'settling') return { requestedAt: instant(booking.requested_at_ms), isOvertaken: true };
   const escrow = await escrows.read(intent);
   if (escrow?.state !== 'open') throw problem('escrow_missing', { fix: 'What was paid goes to the refund wallet.' });
 
@@ -111,13 +112,14 @@ export async function queueFunded(
       await tell(tx);
     });
     ports.log('info', 'booking_queued', { intent_id });
+    return { requestedAt: instant(nowMs), isOvertaken: false };
   } catch (error) {
-    // Another process queued it.
     if (!(error instanceof LeaseLost)) throw error;
   }
+  // Another process queued it.
   const queued = await bookingOf(store, intent_id);
   if (!queued) throw new Error('a queued booking is gone');
-  return instant(queued.requested_at_ms);
+  return { requestedAt: instant(queued.requested_at_ms), isOvertaken: true };
 }
 
 const queued: Step<'queued'> = async (tools, booking, intent) => {

@@ -9,7 +9,7 @@ export const COUNTED_SEARCHES = { table: 'search_completions', key: 'id', at: 'a
 export const KEPT_SEARCHES = { table: 'searches', key: 'search_id', at: 'expires_at_ms' } as const;
 
 /** How often a busy process removes old searches itself; the sweep removes the rest. */
-const SEARCHES_PER_BITE = 20;
+const BITE_AFTER = { searches: 20, ms: 10_000 };
 
 /** Searches completed in the last minute, and whether the provider slowed us down in the last five minutes. */
 interface SearchLoad {
@@ -24,7 +24,7 @@ export function searchMultiplier(load: SearchLoad, options: FlightsPorts['option
 }
 
 export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'store' | 'clock' | 'options'>) {
-  let completedHere = 0;
+  let bitten = { searches: 0, atMs: Number.NEGATIVE_INFINITY };
 
   async function load(): Promise<SearchLoad> {
     const nowMs = clock.now();
@@ -60,9 +60,11 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
         .values({ id, at_ms: nowMs })
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
+      bitten.searches += 1;
+      if (bitten.searches < BITE_AFTER.searches && Math.abs(nowMs - bitten.atMs) < BITE_AFTER.ms) return;
+      bitten = { searches: 0, atMs: nowMs };
       await removeOld(store, COUNTED_SEARCHES, nowMs - options.searchWindowMs);
-      completedHere += 1;
-      if (completedHere % SEARCHES_PER_BITE === 0) await removeOld(store, KEPT_SEARCHES, nowMs);
+      await removeOld(store, KEPT_SEARCHES, nowMs);
     },
 
     async forget(id: string): Promise<void> {

@@ -103,14 +103,17 @@ test('of two processes that show one paid creation, one gives its support code o
     asleep = resolve;
   });
   const own = await openStore(world.database);
+  const settled = new WeakSet<object>();
   const slow = world.service((ports) => ({
     ...ports,
     store: own.withPlugin({
-      transformQuery: ({ node }) => node,
-      // It has read the intent that it is about to show, and is held up there.
-      async transformResult({ result }) {
-        const [row] = result.rows;
-        if (row?.support_code_hmac === '' && row.payment_key !== null) {
+      transformQuery({ node, queryId }) {
+        if (node.kind === 'RawNode' && JSON.stringify(node).includes('settle_response')) settled.add(queryId);
+        return node;
+      },
+      // It has noted the payment as settled, is about to show the intent, and is held up there.
+      async transformResult({ result, queryId }) {
+        if (settled.has(queryId) && result.numAffectedRows === 1n) {
           asleep();
           await new Promise<void>((resolve) => {
             wake = resolve;
