@@ -115,7 +115,7 @@ test('a partial pay-out is called partial, and never a penalty', async () => {
   const done = await atDesk(line, { answers: [true] });
   expect(done.exitCode, done.stderr).toBe(0);
   expect(done.stderr).toMatch(/Keep \d+\.\d\d USDC of \d+\.\d\d: this is a partial pay-out/);
-  expect(done.stdout).toMatch(/^✓ LIS → BER, \d+ \w{3}: ticket cancelled, 10\.00 USDC paid out\n/);
+  expect(done.stdout).toMatch(/^✓ LIS → BER, \d+ \w{3}, [A-Z0-9]{6}: ticket cancelled, 10\.00 USDC paid out\n/);
   expect(done.stdout.split('\n').length).toBeLessThan(4);
   const view = (await atDesk('refund show 4')).stdout;
   expect(view).toMatch(/Pay-out +10\.00 USDC, partial: \d+\.\d\d USDC kept/);

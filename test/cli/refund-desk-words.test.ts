@@ -137,6 +137,13 @@ test('the first line says what is shown, of how many, and how old it is when the
   expect(titleOf({ total: 1, away: 'desk.example could not be reached.' }, 100, 3_000)).toBe(
     'Refund desk  1-1 of 1 ✗ as of 3 s ago: desk.example could not be reached.',
   );
+  // Whole words in any width.
+  expect(titleOf({ total: 1, away: 'desk.example could not be reached.' }, 70, 3_000)).toBe(
+    'Refund desk  1-1 of 1 ✗ as of 3 s ago: the service is silent',
+  );
+  expect(titleOf({ away: 'desk.example could not be reached.', sort: 'departure' }, 69, 3_000)).toBe(
+    'Refund desk  1-1 of 1 (3,060 waiting) · by departure ✗ as of 3 s ago',
+  );
 });
 
 test('an address is whole under a painted label', () => {

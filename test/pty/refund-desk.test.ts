@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
-import { farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
+import { farelockIn, PASSENGER, type Runner, serveIn } from '../e2e/farelock.ts';
 import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
 
 /** The live desk on a terminal: 12 requests, decided by keys and beside it by commands. */
@@ -222,6 +222,28 @@ test('what has not changed is not drawn again', async () => {
   // At most the ages have moved on.
   expect(desk.raw().slice(before).split('Refund desk').length - 1).toBeLessThanOrEqual(1);
   await leaves(desk, 'q', 0);
+});
+
+test('a key pressed while the service is gone says what to do in the desk, and works once it is back', async () => {
+  const server = await serveIn(tool);
+  const port = new URL(server.flightsUrl).port;
+  const key = readFileSync(server.operatorKeyFile, 'utf8').trim();
+  const env = { FARELOCK_FLIGHTS_URL: server.flightsUrl, FARELOCK_OPERATOR_KEY: key };
+  const desk = openDesk(80, 30, { ...env, FARELOCK_HOME: join(tool.home, 'operator') });
+  await desk.shows(/I broke a leg\./);
+  server.kill();
+  await server.ended;
+  await desk.shows(/✗ as of \d+ s ago/);
+  desk.type('a');
+  const refused = await desk.shows(/✗ Can't reach [\s\S]*shows whether it was done\. If not, press the\nkey again\.$/m);
+  expect(refused).not.toMatch(/Run the command|\$ farelock/);
+  const again = await serveIn(tool, ['--port', port]);
+  await desk.shows(/^Refund desk(?!.*✗)/);
+  desk.type('a');
+  await desk.shows(/Pay out [\d.]+ USDC\?/);
+  desk.type('n');
+  await leaves(desk, 'q', 0);
+  await again.stop();
 });
 
 test('all of 3,060 requests are within reach: by keys, filters, order, and the customers’ words', async () => {

@@ -130,6 +130,9 @@ interface Doing {
 
 type Desk = ReturnType<typeof openDesk>;
 
+/** A command would be run again; in the desk a key is pressed again. */
+const AGAIN = 'Once the service answers, the case shows whether it was done. If not, press the key again.';
+
 const POLL_MS = 2000;
 const TICK_MS = 1000;
 const BROWSING: DeskMode = { kind: 'browsing' };
@@ -227,6 +230,10 @@ function createModes({ paint, controls, signal, session }: DeskPorts, desk: Desk
         if (signal.aborted) return;
         if (!isProblem(error)) return controls.fail(error);
         isRefused = true;
+        if (error.kind.next?.includes('<again>')) {
+          desk.said = (width) => [`${paint.bad('✗')} ${error.message}`, ...wrap(AGAIN, width)];
+          return;
+        }
         const lines = await toldLines(error, {
           argv: ['refund', 'desk'],
           invocation: { name: 'refund desk', options: { id: desk.selected }, globals: {} },

@@ -123,7 +123,7 @@ export function deskLines(shown: DeskShown, size: BoardSize, nowMs: number, pain
   return [...[titleLine(desk, queue, nowMs, paint, width), '', ...filled].map((line) => cut(line, width)), ...foot];
 }
 
-/** `Refund desk  12-31 of 214 (3,060 waiting) · mine, payable · by departure` */
+/** `Refund desk  12-31 of 214 (3,060 waiting) · mine, payable · by departure`, in the longest words that fit. */
 function titleLine(
   desk: Drawn,
   { from, to }: { readonly from: number; readonly to: number },
@@ -135,7 +135,7 @@ function titleLine(
   const total = desk.total ?? loaded;
   const isWhole = cases.length === total;
   const age = `as of ${fromNow(new Date(readAtMs).toISOString(), nowMs)}`;
-  const said = (names: string) =>
+  const said = (names: string, why: string) =>
     [
       isRead
         ? `${cases.length === 0 ? '0' : `${grouped(from)}-${grouped(to)}`} of ${grouped(cases.length)}`
@@ -144,14 +144,20 @@ function titleLine(
       names && `· ${names}`,
       search && `· “${search}”`,
       sort === 'age' ? '' : `· by ${sort}`,
-      ...(isOld ? [`${paint.bad('✗')} ${age}${away === null ? ': the service is silent' : `: ${away}`}`] : []),
+      ...(isOld ? [`${paint.bad('✗')} ${age}${why}`] : []),
       ...(!isRead && away !== null ? [`${paint.bad('✗')} ${away}`] : []),
     ]
       .filter(Boolean)
       .join(' ');
-  const line = (names: string) => `${paint.bold('Refund desk')}  ${said(names)}`;
-  const full = line([...filters].join(', '));
-  return filters.size > 1 && textWidth(full) > width ? line(counted(filters.size, 'filter')) : full;
+  const all = [...filters].join(', ');
+  const few = filters.size > 1 ? counted(filters.size, 'filter') : all;
+  const silent = ': the service is silent';
+  const lines = [
+    [all, away === null ? silent : `: ${away}`],
+    [few, silent],
+    [few, ''],
+  ].map(([names = '', why = '']) => `${paint.bold('Refund desk')}  ${said(names, why)}`);
+  return lines.find((line) => textWidth(line) <= width) ?? lines.at(-1) ?? '';
 }
 
 const beside = (
@@ -261,9 +267,9 @@ function caseText(desk: Drawn, nowMs: number, paint: Paint, width: number): read
 /** Every key of the desk, and what it does. */
 export const DESK_KEYS = [
   ['a', 'approve: shows the plan, Enter pays out'],
-  ['x', 'reject: shows the e-mail, Enter sends it, e changes its words (also r)'],
+  ['x', 'reject: shows the e-mail, Enter sends it, e rewrites it (also r)'],
   ['o', 'approve with an amount of your own'],
-  ['c, u', 'claim the case, so that nobody else decides it; give it back'],
+  ['c, u', 'claim the case, so that only you decide it; give it back'],
   ['n', 'write a note; a pasted text keeps its lines'],
   ['↑ ↓', 'previous request, next request (also k, j; PgUp, PgDn; Home, End)'],
   ['Enter, ←', 'open the case, back to the queue'],

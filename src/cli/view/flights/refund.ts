@@ -218,7 +218,7 @@ export function mailLines(
 }
 
 export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'noted' | 'decided', paint: Paint): string {
-  const journey = `${routeText(one)}, ${dayAndMonth(one.journey_date)}`;
+  const journey = [routeText(one), dayAndMonth(one.journey_date), one.booking_reference].filter(Boolean).join(', ');
   if (done === 'claimed') return `${journey}: the case is yours`;
   if (done === 'released') return `${journey}: given back, any operator can take it`;
   if (done === 'noted') return `${journey}: note written (${one.notes.length} on the case)`;
