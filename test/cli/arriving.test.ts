@@ -319,7 +319,7 @@ describe('on a terminal', () => {
     await run.advance(1_000);
     await run.running;
     expect(run.written.stdout).toMatch(/^LIS → BER[\s\S]*Pelican/);
-    expect(screenOf(run.written.stderr).join('\n').trim()).toMatch(/^Next: farelock intent create off_1/);
+    expect(screenOf(run.written.stderr).join('\n').trim()).toMatch(/^Next: farelock intent off_1/);
   });
 
   test('a turn of the spinner writes one line, not the list', async () => {

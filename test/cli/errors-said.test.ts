@@ -122,6 +122,6 @@ test('a text about what was charged is never read: only what is known of the cal
 test('on a terminal the next command has the number of the list, elsewhere the id', async () => {
   const line = 'search LIS BER --depart +30d --limit 3 --no-wait --yes';
   expect((await run(line, { terminal: true, columns: 100 })).stderr + (await run(line)).stderr).toMatch(
-    /Next: farelock (intent create|offer) 1$[\s\S]*Next: farelock (intent create|offer) ['"]?(off_|lowcost:)/m,
+    /Next: farelock (intent|offer) 1$[\s\S]*Next: farelock (intent|offer) ['"]?(off_|lowcost:)/m,
   );
 });

@@ -62,7 +62,7 @@ describe('search', () => {
     expect(found.exitCode).toBe(0);
     expect(found.stdout).toMatch(/^LIS → BER {2}.*3 of \d+ itineraries/);
     expect(found.stdout).toMatch(/━/);
-    expect(found.stderr).toMatch(/Paid 0\.10 USDC · [\s\S]*Next: farelock intent create 1/);
+    expect(found.stderr).toMatch(/Paid 0\.10 USDC · [\s\S]*Next: farelock intent 1/);
   });
 
   test('off a terminal: rows with tabs, a line for each phase on stderr, nothing but the result under --quiet', async () => {

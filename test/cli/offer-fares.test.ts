@@ -108,7 +108,7 @@ describe('offer --fares', () => {
     expect(shown.fares.some((one) => one.with_bag !== null)).toBe(true);
     const drawnOn = await run(`offer ${number} --fares`, { terminal: true, columns: 80 });
     expect(drawnOn.stdout).toMatch(/Checked bags[\s\S]*Refund[\s\S]*With that bag/);
-    expect(drawnOn.stderr).toMatch(/Paid 0\.0\d USDC[\s\S]*Next: farelock intent create/);
+    expect(drawnOn.stderr).toMatch(/Paid 0\.0\d USDC[\s\S]*Next: farelock intent /);
   });
 
   test('--dry-run says how many, and pays nothing', async () => {

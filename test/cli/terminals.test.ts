@@ -77,7 +77,7 @@ describe('a number of a list', () => {
     expect([run.exitCode, error(run).code, error(run).next]).toEqual([
       3,
       'intent_not_found',
-      ['farelock intent create 2'],
+      ['farelock intent 2'],
     ]);
   });
 

@@ -331,7 +331,7 @@ test('Next: skips offers that cannot be locked, and says why where there is no o
     { offer_id: 'off_1', total_currency: 'GBP' },
     { offer_id: 'off_2', total_currency: 'USD' },
   ];
-  expect(firstOfferLines([pounds, dollars], (id) => id)).toEqual(['Next: farelock intent create off_2']);
+  expect(firstOfferLines([pounds, dollars], (id) => id)).toEqual(['Next: farelock intent off_2']);
   expect(firstOfferLines([pounds], (id) => id)).toEqual(['Next: try another day: only offers in USD can be locked']);
 });
 

@@ -98,7 +98,7 @@ test.each([
   {
     at: 'the question whether to lock the fare',
     walk: async (screen: Screen) => void (await screen.shows(/Lock this fare for 0\.10 USDC\?/)),
-    said: /Paid so far: the search \(0\.10 USDC\); nothing is\s+locked\.[\s\S]*\$ farelock intent create [\d.]+\n/,
+    said: /Paid so far: the search \(0\.10 USDC\); nothing is\s+locked\.[\s\S]*\$ farelock intent [\d.]+\n/,
     locks: 0,
   },
   {

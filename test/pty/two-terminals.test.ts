@@ -16,10 +16,10 @@ const shell = (): Screen => openScreen([], { isShell: true, env: tool.env, colum
 test('each locks its own flight, and a third one without a list locks nothing', async () => {
   const [a, b, c] = [shell(), shell(), shell()];
   a.type('$TOOL search LIS BER --depart +30d --no-wait\r');
-  await a.shows(/Next: farelock intent create \d/);
+  await a.shows(/Next: farelock intent \d/);
   b.type('$TOOL search LIS MAD --depart +31d --no-wait\r');
-  await b.shows(/Next: farelock intent create \d/);
-  a.type('$TOOL intent create 1\r');
+  await b.shows(/Next: farelock intent \d/);
+  a.type('$TOOL intent 1\r');
   expect(await a.shows(/Locked until[\s\S]*Next: farelock book/)).toMatch(/Locked until.*\n *LIS → BER/);
   b.type('$TOOL intent create 1\r');
   expect(await b.shows(/Locked until[\s\S]*Next: farelock book/)).toMatch(/Locked until.*\n *LIS → MAD/);

@@ -56,7 +56,7 @@ const notLocked = (given: string) =>
   problem('intent_not_found', {
     message: `Row ${given} of your list is not locked.`,
     fix: 'Lock it first.',
-    next: [farelock`intent create ${given}`],
+    next: [farelock`intent ${given}`],
   });
 
 /** An offer is locked for hours at most: an older unpaid lock has ended by then. */

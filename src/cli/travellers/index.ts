@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SavedTraveller, TravellerFields } from '../../client/journal/index.ts';
 import { readBounded } from '../../kernel/bounded-file.ts';
 import { instant } from '../../kernel/clock.ts';
@@ -11,7 +13,7 @@ import {
   type PassengerRules,
   passportsTooOld,
 } from '../../kernel/domain/passengers.ts';
-import { problem } from '../../kernel/problems.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import { farelock } from '../../kernel/shell-word.ts';
 import { counted } from '../../terminal/index.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
@@ -110,8 +112,11 @@ async function askPassengers(
   const fields: PassengerField[] = [...BASE_FIELDS, ...(rules.documentsRequired ? DOCUMENT_FIELDS : [])];
   const typed = await openTyped(context, intent);
   const kept = await typed.kept();
-  const isWanted = kept.length > 0 && (await prompts.confirm(`Continue with ${typedText(kept)}, typed before?`, true));
-  const passengers: TravellerFields[] = isWanted ? kept.slice(0, rules.count) : [];
+  const isTyped = kept.length > 0 && (await prompts.confirm(`Continue with ${typedText(kept)}, typed before?`, true));
+  const listed = isTyped ? [] : await listedHere(context, rules);
+  const isListed =
+    listed.length > 0 && (await prompts.confirm(`Book for ${typedText(listed)}, from ${LISTED_IN}?`, true));
+  const passengers: TravellerFields[] = isTyped ? kept.slice(0, rules.count) : isListed ? listed : [];
   for (let index = 0; index < rules.count; index++) {
     const known = passengers[index] ?? {};
     if (fields.every((field) => known[field] !== undefined)) continue;
@@ -124,6 +129,24 @@ async function askPassengers(
     });
   }
   return passengers;
+}
+
+const LISTED_IN = 'passengers.json';
+
+/** The passengers of a file of that name in the working folder, where at most some fields are missing from it; else none. */
+async function listedHere(context: CommandContext, rules: PassengerRules): Promise<TravellerFields[]> {
+  const path = join(context.folder ?? '', LISTED_IN);
+  if (!existsSync(path)) return [];
+  try {
+    const list = plainPassengers(await readPassengerFile(context, path), context.clock.now());
+    const issues = await checkPassengers(list, rules);
+    return issues.every(({ message }) => message === 'is missing.')
+      ? list.map((one) => passengerFrom(fieldsOf(one), rules))
+      : [];
+  } catch (error) {
+    if (isProblem(error, 'file_unreadable')) return [];
+    throw error;
+  }
 }
 
 const MOST_BYTES = 1_048_576;

@@ -34,12 +34,15 @@ export const withPayment = <T extends object>(
 /** A signature or an address, short but recognisable. */
 export const shortened = (text: string): string => (text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text);
 
+/** The shortest command that locks an offer, by its id or its number. */
+export const lockCommand = (offer: string) => farelock`intent ${offer}`;
+
 /** The next command for an offer: one of the lowcost tier has a fare menu to choose from first. */
 export const offerCommand = (
   offerId: string,
   /** Its id, or its number. */
   short = offerId,
-) => (isMenuOffer(offerId) ? farelock`offer ${short}` : farelock`intent create ${short}`);
+) => (isMenuOffer(offerId) ? farelock`offer ${short}` : lockCommand(short));
 
 /** Escrows are in US dollars. */
 export const isLockable = ({ total_currency }: { readonly total_currency: string }): boolean =>
@@ -54,7 +57,7 @@ export function firstOfferLines(
   if (first) {
     const short = shortOf(first.offer_id);
     // A row of a low-cost flight is locked by its number too.
-    return nextLines(short === first.offer_id ? offerCommand(short) : farelock`intent create ${short}`);
+    return nextLines(short === first.offer_id ? offerCommand(short) : lockCommand(short));
   }
   return [`Next: try another day${offers.length > 0 ? ': only offers in USD can be locked' : ', or fewer filters'}`];
 }

@@ -1,6 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { once } from '../../../src/kernel/once.ts';
 import type { Intent, Offer } from '../../../src/wire/flights/index.ts';
 import { runningClock } from '../../flights/world.ts';
@@ -132,4 +132,45 @@ test('passengers that were typed and not paid for are offered again until the lo
   clock.advance(Date.parse(other.expires_at) - clock.now() + 1_000);
   const late = await run(`book ${other.intent_id}`, { terminal: true, answers: ['x'] });
   expect(late.asked).not.toContainEqual(expect.stringContaining('typed before'));
+});
+
+describe('passengers.json in the working folder', () => {
+  const folder = join(place.home, 'trip');
+  const list = (...passengers: object[]) => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'passengers.json'), JSON.stringify(passengers));
+  };
+
+  test('is offered by its names on a terminal, and what is missing from it is asked', async () => {
+    const { intent } = await locked(6);
+    const { phone_number: phone, ...rest } = BO;
+    list(ANA, rest);
+    const answers = [true, phone, true];
+    const booked = await run(`book ${intent.intent_id}`, { terminal: true, folder, answers });
+    expect(booked.asked[0]).toBe('Book for Ana Moreira and Bo Li, from passengers.json?');
+    expect(booked.asked).toHaveLength(3);
+    expect(booked.stderr).toContain('Mr Bo Li, born 9 Jul 1985');
+    expect(booked.exitCode, booked.stderr).toBe(0);
+  });
+
+  test.each([
+    ['of another number of passengers', () => list(ANA)],
+    ['with a mistake', () => list(ANA, { ...BO, born_on: 'soon' })],
+    ['that cannot be read', () => writeFileSync(join(folder, 'passengers.json'), '[')],
+  ])('%s is not offered', async (_what, prepare) => {
+    const { intent } = await unpaid();
+    prepare();
+    const asking = await run(`book ${intent.intent_id}`, { terminal: true, folder, answers: [] });
+    expect(asking.asked.join()).not.toContain('passengers.json');
+    expect(asking.asked).toHaveLength(1);
+  });
+
+  test('is never read off a terminal, or where --no-input is given', async () => {
+    const { intent } = await unpaid();
+    list(ANA, BO);
+    for (const more of ['--yes', '--yes --no-input']) {
+      const refused = await run(`book ${intent.intent_id} ${more}`, { folder });
+      expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('--passengers <file>')]);
+    }
+  });
 });

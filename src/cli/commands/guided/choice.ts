@@ -27,7 +27,7 @@ import {
   STACKED,
   stopsText,
 } from '../../view/flights/index.ts';
-import { isMenuOffer, money, offerCommand } from '../../view/index.ts';
+import { isMenuOffer, lockCommand, money, offerCommand } from '../../view/index.ts';
 import {
   openSearchMemory,
   paidSearch,
@@ -41,7 +41,6 @@ import {
   asFound,
   type Found,
   isTurnedDown,
-  lockCommand,
   paidCall,
   type Searched,
   type Step,

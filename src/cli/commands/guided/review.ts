@@ -21,7 +21,7 @@ import {
   type Review,
   reviewLines,
 } from '../../view/flights/index.ts';
-import { money } from '../../view/index.ts';
+import { lockCommand, money } from '../../view/index.ts';
 import { book, bookAgreed, checkUnchanged } from '../book/index.ts';
 import { loadCreate } from '../intent/index.ts';
 import { loadRun } from '../order/index.ts';
@@ -31,7 +31,6 @@ import {
   bookingCommand,
   bookingCommandNow,
   isTurnedDown,
-  lockCommand,
   type Party,
   paidCall,
   type Step,

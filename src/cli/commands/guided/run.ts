@@ -12,12 +12,13 @@ import {
 } from '../../interruption/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { Run } from '../../spec/index.ts';
+import { lockCommand } from '../../view/index.ts';
 import { chooseFare, chooseItinerary, listLeft, searchStep } from './choice.ts';
 import { passengersStep } from './party.ts';
 import { hasRunOut, lockStep, resumeStep, reviewStep } from './review.ts';
 import { askAdults, askDepart, askFrom, askReturn, askTo } from './route.ts';
 import type * as spec from './spec.ts';
-import { bookingCommandNow, follow, lockCommand, openTranscript, searchCommand, Trip, type Walk } from './walk.ts';
+import { bookingCommandNow, follow, openTranscript, searchCommand, Trip, type Walk } from './walk.ts';
 
 /**
  * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step shows the

@@ -222,9 +222,6 @@ export function searchCommand({ from, to, depart, back, adults }: Trip) {
   return farelock`search ${from?.iata ?? '<from>'} ${to?.iata ?? '<to>'} --depart ${depart ?? '<date>'} ${more}`;
 }
 
-/** @param offer its id, or its number of the last list */
-export const lockCommand = (offer: string) => farelock`intent create ${offer}`;
-
 /** Names saved travellers; the others are in a file. */
 export const bookingCommand = (intentId: string, party: Party | null) =>
   farelock`book ${intentId} ${savedTravellers(party) ?? ['--passengers', 'passengers.json']}`;

@@ -5,7 +5,7 @@ import { intentCommand, isOwn, linkedOf, loadPaidPlan, passengersAsked, standing
 import { besides, noteIntent } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { createdIntentLines } from '../../view/flights/index.ts';
-import { costLines, isLockable, isMenuOffer, money, nextLines, withPayment } from '../../view/index.ts';
+import { costLines, isLockable, isMenuOffer, lockCommand, money, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 /** Shows the support code once, and remembers it for the commands that need it. */
@@ -98,7 +98,7 @@ async function openMenu(
   throw problem('offer_repriced', {
     message: `The cheapest fare of row ${row} costs ${money(price)} USD; the list showed ${money(listed?.total_amount_decimal ?? '0')}.`,
     fix: 'Nothing was locked. To lock it at that price, give its number.',
-    next: [farelock`intent create ${numbers[offerId] ?? offerId}`],
+    next: [lockCommand(numbers[offerId] ?? offerId)],
   });
 }
 

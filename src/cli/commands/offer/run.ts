@@ -3,7 +3,7 @@ import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { offerLines } from '../../view/flights/index.ts';
-import { costLines, isLockable, nextLines, quoted, withPayment } from '../../view/index.ts';
+import { costLines, isLockable, lockCommand, nextLines, quoted, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 export const offer: Run<typeof spec.offer> = async (context, options) => {
@@ -31,7 +31,7 @@ export const offer: Run<typeof spec.offer> = async (context, options) => {
   terminal.result(withPayment(value, payment), {
     lines: (details, screen) => offerLines(details, numbers, clock.now(), screen),
   });
-  const lock = nextLines(`farelock intent create ${quoted(shortOf(context, offerId))}`);
+  const lock = nextLines(lockCommand(shortOf(context, offerId)));
   const only = ['Next: choose another offer: only offers in USD can be locked'];
   const next = menu ? afterMenu(context, menu, offerId) : isLockable(value.offer) ? lock : only;
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...next]);
@@ -43,5 +43,5 @@ function afterMenu(context: CommandContext, menu: FareMenu, offerId: string): st
   if (menu.status === 'failed') return ['Next: choose another offer, or try this one again later'];
   const [first] = menu.fares;
   if (!first) return ['Next: choose another offer'];
-  return nextLines(`farelock intent create ${quoted(shortOf(context, first.offer_id))}`);
+  return nextLines(lockCommand(shortOf(context, first.offer_id)));
 }

@@ -8,7 +8,7 @@ import { intentCommand, isOwn, passengersAsked, standingOf } from '../../paying/
 import { besides, noteIntent, shortOf } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { loadFlightsSearch, loadOffer, loadStatus } from '../../view/flights/index.ts';
-import { nextLines, offerCommand, printPlan } from '../../view/index.ts';
+import { lockCommand, nextLines, offerCommand, printPlan } from '../../view/index.ts';
 import { unknownPayment } from './run.ts';
 import type * as spec from './spec.ts';
 
@@ -144,7 +144,7 @@ async function openedOffer(context: CommandContext, body: unknown): Promise<Boug
   const numbers = menu ? await session.recentOffers.rememberMenu(offer, menu.fares) : {};
   return {
     lines: (screen) => offerLines(details, numbers, clock.now(), screen),
-    next: farelock`intent create ${shortOf(context, menu?.fares[0]?.offer_id ?? offer.offer_id)}`,
+    next: lockCommand(shortOf(context, menu?.fares[0]?.offer_id ?? offer.offer_id)),
   };
 }
 
