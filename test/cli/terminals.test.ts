@@ -74,11 +74,7 @@ describe('a number of a list', () => {
   test('of a row that is not locked says how to lock it', async () => {
     await a('search LIS BER --depart +30d --no-wait');
     const run = await a('book 2 --json');
-    expect([run.exitCode, error(run).code, error(run).next]).toEqual([
-      3,
-      'intent_not_found',
-      ['farelock intent 2'],
-    ]);
+    expect([run.exitCode, error(run).code, error(run).next]).toEqual([3, 'intent_not_found', ['farelock intent 2']]);
   });
 
   test('means the list that was shown last: intents after `intent list`, offers after a lock', async () => {
