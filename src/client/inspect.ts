@@ -11,7 +11,7 @@ import {
 } from '../store/postgres/index.ts';
 import { clientMigrations } from './journal/index.ts';
 
-export { differences, isDatabaseUrl, RING_PURPOSE, whyLedgerLost } from '../store/index.ts';
+export { differences, RING_PURPOSE, whyLedgerLost } from '../store/index.ts';
 export type { FileState } from '../store/libsql/index.ts';
 export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/postgres/index.ts';
 

@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { Kysely, SqliteDialect } from 'kysely';
+import { isDatabaseUrl } from '../kernel/database-url.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { type Migrating, type Migration, migrate } from './base/index.ts';
 import { isBusy, libsqlDriver, type OnTrouble, openSqlite, type SqliteDatabase } from './libsql/index.ts';
-import { addressesOf, loadPostgresOpen } from './postgres/index.ts';
+import { loadPostgresOpen } from './postgres/index.ts';
 
 /** Opens a migrated file with tables `T`. @throws Problem of storage, from statements too; `database_newer` */
 export async function openDatabase<T>(
@@ -56,11 +57,6 @@ function cleanOnce(file: SqliteDatabase, path: string, isNew: boolean): void {
   }
 }
 
-const POSTGRES = /^postgres(ql)?:\/\//;
-
-export const isDatabaseUrl = (url: string): boolean =>
-  POSTGRES.test(url) && addressesOf(url).every((one) => URL.canParse(one));
-
 /** Refuses other addresses, which would become file names, and hides their passwords. @throws Problem `usage` */
 export function checkDatabaseUrl(url: string): void {
   if (isDatabaseUrl(url)) return;
@@ -80,7 +76,7 @@ export async function openFileOrServer<T>(
   onTrouble?: OnTrouble,
   migrating?: Migrating,
 ): Promise<Kysely<T>> {
-  if (!POSTGRES.test(where)) return openDatabase<T>(where, migrations, onTrouble, migrating);
+  if (!isDatabaseUrl(where)) return openDatabase<T>(where, migrations, onTrouble, migrating);
   const { openPostgres } = await loadPostgresOpen();
   return openPostgres<T>(where, migrations, undefined, migrating);
 }

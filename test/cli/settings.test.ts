@@ -340,3 +340,10 @@ describe('the Solana CLI’s own settings', () => {
     expect(error(ran).fix).toMatch(/keypair file/);
   });
 });
+
+test('an address of PostgreSQL names several servers, each with its port, and is never repeated', async () => {
+  const environment = { FARELOCK_DATABASE_URL: 'postgres://farelock:hunter2secret@127.0.0.1:1,127.0.0.1:2/farelock' };
+  const ran = await run('db status --json', { environment });
+  expect(error(ran).code).toBe('database_unavailable');
+  expect(ran.stdout + ran.stderr).not.toContain('hunter2secret');
+});

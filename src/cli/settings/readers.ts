@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { isDatabaseUrl } from '../../kernel/database-url.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { isPastedKey } from '../../kernel/shown-url.ts';
 import { rpcNames, rpcUrl, SOLANA_NETWORKS, settingsOfMoniker } from '../../solana/index.ts';
@@ -127,7 +128,7 @@ export const webSocketAddress = reader('a WebSocket address', 'wss://rpc.example
 export const databaseAddress = reader(
   'the address of a PostgreSQL database',
   'postgres://user:password@host:5432/database',
-  (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  (text) => (isDatabaseUrl(text) ? text : undefined),
 );
 
 export const mailServer = reader('an smtp:// or smtps:// address', 'smtps://user:password@mail.example', (text) => {

@@ -3,20 +3,3 @@ export const inWordsOfPg = (url: string): string =>
   /[?&]uselibpqcompat=true(&|$)/.test(url)
     ? url
     : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
-
-/**
- * The servers of an address, as libpq writes several: `postgres://user@one:5432,two:5432/farelock`, or
- * `?host=/run/one,/run/two`. One of them takes writes; the others follow it until one is promoted.
- */
-export function addressesOf(url: string): string[] {
-  const [, begin = '', hosts = '', path = '', query = ''] =
-    /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)([^?#]*)(.*)$/s.exec(url) ?? [];
-  const sockets = /([?&]host=)([^&]*)/.exec(query);
-  const several = sockets ? decodeURIComponent(sockets[2] ?? '').split(',') : hosts.split(',');
-  if (several.length < 2) return [url];
-  return several.map((host) =>
-    sockets
-      ? `${begin}${hosts}${path}${query.replace(sockets[0], `${sockets[1]}${encodeURIComponent(host)}`)}`
-      : `${begin}${host}${path}${query}`,
-  );
-}

@@ -1,4 +1,3 @@
-export { addressesOf } from './address.ts';
 export * from './inspect.ts';
 export { isDatabaseAway } from './refusal.ts';
 

@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
+import { addressesOf } from '../../kernel/database-url.ts';
 import { appliedSteps, FORMER_STEPS, type Migration, STEPS } from '../base/index.ts';
-import { addressesOf, inWordsOfPg } from './address.ts';
+import { inWordsOfPg } from './address.ts';
 import { type PostgresRefusal, postgresRefusal } from './refusal.ts';
 
 /** An inspection in a read-only transaction. */

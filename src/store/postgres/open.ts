@@ -18,10 +18,11 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
+import { addressesOf } from '../../kernel/database-url.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
 import { type Connections, type Migrating, type Migration, migrate, type TakesTurns } from '../base/index.ts';
-import { addressesOf, inWordsOfPg } from './address.ts';
+import { inWordsOfPg } from './address.ts';
 import { isSilence, postgresRefusal } from './refusal.ts';
 
 /**

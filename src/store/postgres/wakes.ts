@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { addressesOf } from '../../kernel/database-url.ts';
 import type { Log } from '../../kernel/log.ts';
-import { addressesOf, inWordsOfPg } from './address.ts';
+import { inWordsOfPg } from './address.ts';
 import { postgresRefusal } from './refusal.ts';
 
 const CHANNEL = 'farelock_work';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
-import { addressesOf, inWordsOfPg } from '../../../src/store/postgres/address.ts';
+import { inWordsOfPg } from '../../../src/store/postgres/address.ts';
 
 const AT = 'postgres://ana:secret@db.test/farelock';
 
@@ -33,18 +33,3 @@ describe('an address of PostgreSQL', () => {
     expect(inWordsOfPg(url)).toBe(url);
   });
 });
-
-test.each([
-  ['postgres://ana:se,cret@one/farelock', ['postgres://ana:se,cret@one/farelock']],
-  [
-    'postgres://ana:secret@one:5432,two/farelock?sslmode=require',
-    ['postgres://ana:secret@one:5432/farelock?sslmode=require', 'postgres://ana:secret@two/farelock?sslmode=require'],
-  ],
-  [
-    'postgresql://localhost/farelock?host=/run/one,/run/two&application_name=desk',
-    [
-      'postgresql://localhost/farelock?host=%2Frun%2Fone&application_name=desk',
-      'postgresql://localhost/farelock?host=%2Frun%2Ftwo&application_name=desk',
-    ],
-  ],
-])('%s names its servers', (url, servers) => expect(addressesOf(url)).toEqual(servers));

@@ -8,6 +8,7 @@ import {
   type PostgresState,
 } from '../../../client/index.ts';
 import { type Clock, instant } from '../../../kernel/clock.ts';
+import { isDatabaseUrl } from '../../../kernel/database-url.ts';
 import { utcTime } from '../../../terminal/index.ts';
 import { givenTo } from '../../settings/index.ts';
 import { type Check, type Finding, failed, named, ok, type Patient, skewOf, stuck, warning } from './checks.ts';
@@ -99,7 +100,7 @@ const PATIENCE_MS = 3000;
 function postgresChecks(url: string, clock: Clock): Check[] {
   let looking: Promise<PostgresState | PostgresRefused | null> | null = null;
   const look = async (signal: AbortSignal) => {
-    const { inspectServer, isDatabaseUrl } = await loadClientInspect();
+    const { inspectServer } = await loadClientInspect();
     if (!isDatabaseUrl(url)) return null;
     looking ??= inspectServer(url, { now: clock.now, timeoutMs: PATIENCE_MS, signal });
     return looking;
