@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
 import type { Address } from '@solana/kit';
@@ -14,7 +15,9 @@ import type { CreatedIntent, Intent, SearchResponse } from '../../src/wire/fligh
 import { WORLD_STARTS_MS, worldClock } from '../clock.ts';
 import { chances, isProof, rounds, seedOr } from '../rounds.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
-import { BIN, farelockIn, PASSENGER, type Runner } from './farelock.ts';
+import { cuttable } from './cuttable.ts';
+import { BIN, farelockIn, PASSENGER } from './farelock.ts';
+import { kept } from './kept.ts';
 import { type Answer, signedCall } from './signed-call.ts';
 import { asked } from './stage.ts';
 
@@ -24,69 +27,18 @@ import { asked } from './stage.ts';
  */
 
 const JOURNEYS = rounds(6, 2_000);
-const [CLIENTS, SERVERS, WORKERS] = isProof ? [16, 4, 2] : [3, 2, 1];
-const KILL_EVERY_MS = isProof ? 5_000 : 700;
-const PATIENCE_MS = 60_000;
+const [CLIENTS, SERVERS, WORKERS] = isProof ? [64, 4, 2] : [3, 2, 1];
+const KILL_EVERY_MS = isProof ? 5_000 : 1_500;
+const PATIENCE_MS = isProof ? 240_000 : 150_000;
+/** What runs before it is replaced: the tool of another version. */
+const BEFORE = process.env.TEST_BIN_BEFORE ?? BIN;
+const SOCKET = '.s.PGSQL.5432';
 const chance = chances(seedOr(20261126));
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
-
-/** A process that is started again whenever it ends, until it is told to stop. */
-async function kept({ env }: Runner, args: readonly string[]) {
-  let child: ChildProcess;
-  let [isOver, isReady, errors, starts] = [false, false, '', 0];
-  let shown: Record<string, string> = {};
-  const begin = (more: readonly string[] = []): Promise<void> =>
-    new Promise((ready, failed) => {
-      child = spawn(process.execPath, [BIN, ...args, ...more, '--json'], {
-        env: { ...process.env, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      let text = '';
-      child.stdout?.on('data', (chunk: Buffer) => {
-        text += String(chunk);
-        if (!text.includes('\n')) return;
-        const said = JSON.parse(text.slice(0, text.indexOf('\n'))) as Record<string, string>;
-        if (said.error) return;
-        shown = said;
-        isReady = true;
-        ready();
-      });
-      child.stderr?.on('data', (chunk: Buffer) => {
-        errors += String(chunk);
-      });
-      child.once('exit', async (code, signal) => {
-        isReady = false;
-        if (isOver) return;
-        // A process that finds no database, or its port taken, is started again, as a machine does it.
-        if (signal !== 'SIGKILL') errors += `${args.join(' ')} ended with ${code}: ${text}\n`;
-        if (starts++ > 100) return failed(new Error(errors));
-        await passed(500);
-        if (isOver) return;
-        // On the same port: its clients know no other.
-        const { port } = shown.flights_url ? new URL(shown.flights_url) : { port: '' };
-        begin(port ? ['--port', port] : []).then(ready, failed);
-      });
-    });
-  const isBegun = begin(args[0] === 'serve' ? ['--port', '0'] : []);
-  isBegun.catch(() => undefined);
-  await isBegun;
-  return {
-    shown: () => shown,
-    /** Only what runs: one that is killed at each start would never do anything. */
-    kill: () => isReady && child.kill('SIGKILL'),
-    async stop(): Promise<number | null> {
-      isOver = true;
-      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-      const ended = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
-      child.kill('SIGTERM');
-      return ended;
-    },
-  };
-}
 
 /** Insists on an answer: the same payment is sent again to whoever is there, until one says how it ended. */
 async function paid<T>(urls: readonly string[], path: string, body: object, payer: Signer, cluster: Cluster) {
@@ -104,8 +56,8 @@ async function paid<T>(urls: readonly string[], path: string, body: object, paye
       // Turned away before it was asked to pay, or asked anew.
       if (answer.status === 402 || send.amount === 0n) send = null;
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      last = String(error.cause);
+      if (!(error instanceof TypeError || (error as Error).name === 'TimeoutError')) throw error;
+      last = String((error as Error).cause ?? error);
     }
     if (Date.now() > untilMs) throw new Error(`${path} never ended: ${JSON.stringify(last)}`);
     await passed(100 + 400 * chance());
@@ -135,19 +87,52 @@ test.runIf(postgresKeepsTime)(
     const cluster = await openRpcCluster({ urls: [rpcUrl], clock: systemClock } as never);
     closing.push(cluster.close);
 
-    const fleet = await Promise.all([
-      ...Array.from({ length: SERVERS }, () => kept(operator, ['serve', '--no-worker'])),
-      ...Array.from({ length: WORKERS }, () => kept(operator, ['worker'])),
-    ]);
-    closing.push(() => Promise.all(fleet.map((one) => one.stop())));
-    const urls = fleet.slice(0, SERVERS).map((one) => one.shown().flights_url?.replace(/\/$/, '') ?? '');
+    // The first process has a network of its own, and the last server and the last worker have clocks that go wrong.
+    const sockets = new URL(both).searchParams.get('host')?.split(',') ?? [];
+    const folders = sockets.map(() => mkdtempSync(join(tmpdir(), 'farelock-line-')));
+    const toDatabase = sockets.map((folder, at) =>
+      cuttable({ path: join(folder, SOCKET) }, join(folders[at] ?? '', SOCKET)),
+    );
+    const toCluster = await cuttable({ port: Number(new URL(rpcUrl).port) });
+    const lines = [toCluster, ...(await Promise.all(toDatabase))];
+    const apart = {
+      FARELOCK_DATABASE_URL: both.replace(/host=.*/, `host=${folders.map(encodeURIComponent).join(',')}`),
+      FARELOCK_RPC_URL: `http://127.0.0.1:${toCluster.port}/rpc`,
+    };
+    const wrong = isProof ? { TEST_CLOCK_JUMPS: '8000:90000' } : {};
+    const fleet = await Promise.all(
+      Array.from({ length: SERVERS + WORKERS }, async (_, at) => {
+        const duty = at < SERVERS ? ['serve', '--no-worker'] : ['worker'];
+        const own = at === 0 ? apart : at === SERVERS - 1 || at === SERVERS + WORKERS - 1 ? wrong : {};
+        const one = await kept({ ...operator, env: { ...operator.env, ...own } }, duty, BEFORE);
+        closing.push(one.stop);
+        return one;
+      }),
+    );
+    const ports = fleet.slice(0, SERVERS).map((one) => Number(new URL(one.shown().flights_url ?? '').port));
+    const door = await cuttable({ port: ports[0] ?? 0 });
+    lines.push(door);
+    closing.push(() => {
+      for (const line of lines) line.close();
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    });
+    const urls = [door.port, ...ports.slice(1)].map((port) => `http://127.0.0.1:${port}`);
+
+    /** What happens once that part of the journeys has ended. The gate has the database's death alone. */
+    const death = { after: 3 / 6, name: 'the database dies', act: () => database.failOver() };
+    const faults: Fault[] = [
+      { after: 1 / 6, name: 'the cluster fails for 20 s', act: () => chain.halt(20_000) },
+      { after: 2 / 6, name: 'the network of one process is cut for 40 s', act: () => cutFor(lines, 40_000) },
+      death,
+      { after: 4 / 6, name: 'each process is replaced by another version', act: () => oneByOne(fleet) },
+    ];
+    const fail = failing(isProof ? faults : [death]);
 
     let kills = 0;
     const chaos = setInterval(() => {
       if (fleet[Math.floor(chance() * fleet.length)]?.kill()) kills++;
     }, KILL_EVERY_MS);
     closing.push(() => clearInterval(chaos));
-    let failing: Promise<void> | null = null;
 
     const ended: Intent[] = [];
     const spent = new Map<string, { calls: bigint; had: bigint }>();
@@ -190,15 +175,13 @@ test.runIf(postgresKeepsTime)(
         if (booked.status === 409) continue;
         expect(booked.status, JSON.stringify(booked.body)).toBe(200);
         ended.push(await over(urls, intent_id));
-        // In the middle, the database dies too.
-        if (ended.length >= JOURNEYS / 3) failing ??= database.failOver();
+        fail.at(ended.length / JOURNEYS);
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
     clearInterval(chaos);
     expect(kills).toBeGreaterThan(0);
-    expect(failing).not.toBeNull();
-    await failing;
+    await fail.over();
     expect(ended.length).toBeGreaterThan(JOURNEYS / 2);
 
     const held = async (owner: string) =>
@@ -219,13 +202,51 @@ test.runIf(postgresKeepsTime)(
   1_500_000,
 );
 
+interface Fault {
+  readonly after: number;
+  readonly name: string;
+  readonly act: () => Promise<unknown>;
+}
+
+/** Begins each fault at its part of the journeys. */
+function failing(faults: readonly Fault[]) {
+  const begun = new Map<Fault, Promise<unknown>>();
+  return {
+    at(part: number): void {
+      for (const fault of faults) {
+        if (part < fault.after || begun.has(fault)) continue;
+        if (isProof) process.stdout.write(`${fault.name}\n`);
+        begun.set(fault, fault.act());
+      }
+    },
+    /** Each of them happened, and its end was seen. */
+    async over(): Promise<void> {
+      expect([...begun.keys()]).toEqual(faults);
+      await Promise.all(begun.values());
+    },
+  };
+}
+
+type Line = Awaited<ReturnType<typeof cuttable>>;
+
+async function cutFor(lines: readonly Line[], ms: number): Promise<void> {
+  for (const line of lines) line.cut();
+  await passed(ms);
+  for (const line of lines) line.mend();
+}
+
+async function oneByOne(fleet: readonly Awaited<ReturnType<typeof kept>>[]): Promise<void> {
+  for (const one of fleet) await one.become(BIN);
+}
+
 const inDays = (days: number): string => new Date(WORLD_STARTS_MS + days * 86_400_000).toISOString().slice(0, 10);
 
 /** The intent once it is booked or refunded. */
 async function over(urls: readonly string[], intentId: string): Promise<Intent> {
   const untilMs = Date.now() + PATIENCE_MS;
   for (let at = 0; Date.now() < untilMs; at++) {
-    const answer = await fetch(`${urls[at % urls.length]}/air/intents/${intentId}`).catch(() => null);
+    const signal = AbortSignal.timeout(10_000);
+    const answer = await fetch(`${urls[at % urls.length]}/air/intents/${intentId}`, { signal }).catch(() => null);
     const intent = answer?.status === 200 ? ((await answer.json()) as Intent) : null;
     if (intent && intent.status !== 'active') return intent;
     await passed(200);

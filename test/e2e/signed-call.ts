@@ -8,6 +8,8 @@ export interface Answer<T> {
   readonly body: T;
 }
 
+const MOST_MS = 60_000;
+
 interface Challenge {
   readonly resource: unknown;
   readonly accepts: { amount: string; payTo: Address; asset: Address; extra: { feePayer: Address; memo: string } }[];
@@ -29,6 +31,8 @@ export async function signedCall<T>(
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers, ...payment },
       body: JSON.stringify(body),
+      // A cut line says nothing.
+      signal: AbortSignal.timeout(MOST_MS),
     });
     return { status: answer.status, body: (await answer.json()) as T };
   };
