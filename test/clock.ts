@@ -23,6 +23,16 @@ export const clockFrom = (startsMs: number): Clock => ({
 
 export const worldClock = clockFrom(WORLD_STARTS_MS);
 
+/** The clock that `moved-clock.cjs` gives a process of this environment: for the same command in this process. */
+export function clockOf(env: Readonly<Record<string, string | undefined>>): Clock {
+  const speed = Number(env.TEST_CLOCK_SPEED ?? 1);
+  const startsMs = Number(env.TEST_CLOCK_STARTS_MS ?? WORLD_STARTS_MS);
+  return {
+    now: () => startsMs + Math.floor((Number(process.hrtime.bigint() - startedNs) * speed) / 1e6),
+    sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
+  };
+}
+
 /** The clock of the world for a test that waits for nobody but the clock: who sleeps wakes at once, and it is later. */
 export function hastyClock(): Clock {
   let aheadMs = 0;

@@ -6,7 +6,7 @@ import { runTool } from '../../src/cli/tool/index.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { withSearch } from '../../src/terminal/plain-prompts.ts';
 import type { Prompts, Streams } from '../../src/terminal/streams.ts';
-import { worldClock } from '../clock.ts';
+import { clockOf, worldClock } from '../clock.ts';
 import type { Ran, Runner } from '../e2e/farelock.ts';
 
 /** The tool in memory: streams with settable terminal flags, answers from a list, and what came of it. */
@@ -83,10 +83,12 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
  * Runs the commands of a home in this process: for what a test prepares, looks up, or does with no interest in the process
  * itself. Each start of one costs more than most commands.
  */
-export const inMemory = (runner: Runner, clock: Clock = worldClock): Runner => ({
+export const inMemory = (runner: Runner, clock?: Clock): Runner => ({
   ...runner,
-  run: (args, { input = '', env = {} } = {}) =>
-    runInMemory(args, { environment: { ...runner.env, ...env }, stdin: input, clock }) as Promise<Ran>,
+  run: (args, { input = '', env = {} } = {}) => {
+    const environment = { ...runner.env, ...env };
+    return runInMemory(args, { environment, stdin: input, clock: clock ?? clockOf(environment) }) as Promise<Ran>;
+  },
 });
 
 function listedAnswers(answers: readonly (string | boolean)[], asked: string[]): Prompts {

@@ -2,31 +2,39 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { networkOfGenesis } from '../../src/solana/cluster-settings.ts';
 import { programDataOf } from '../../src/solana/loader.ts';
-import { BIN, farelockIn, type Runner, serveIn } from './farelock.ts';
+import { inMemory } from '../cli/memory.ts';
+import { BIN, farelockIn, type Runner, type Served, serveIn } from './farelock.ts';
 import { asked, openProxy, ran } from './stage.ts';
 
-/** A cluster without the escrow program in one process, and `cluster deploy` against it in others, which are killed. */
+/** A cluster without the escrow program in one process, and `cluster deploy` against it: in others where it is killed. */
 
 const RATE = 10;
+let chain: Served;
+let chainHome: Runner;
+beforeAll(async () => {
+  chainHome = farelockIn({ TEST_CLOCK_SPEED: String(RATE) });
+  chain = await serveIn(chainHome, ['--cluster-only', '--without-program']);
+});
+afterAll(async () => {
+  await chain?.stop();
+  chainHome.close();
+});
 const closing: (() => unknown)[] = [];
+/** Its commands in this process. */
 let operator: Runner;
 let rpcUrl: string;
 let named: Record<string, string>;
 let between: Awaited<ReturnType<typeof openProxy>>;
 beforeEach(async () => {
-  const chain = farelockIn({ TEST_CLOCK_SPEED: String(RATE) });
-  closing.push(chain.close);
-  const served = await serveIn(chain, ['--cluster-only', '--without-program']);
-  closing.push(served.stop);
-  rpcUrl = served.rpcUrl;
+  rpcUrl = chain.rpcUrl;
   between = await openProxy(rpcUrl);
   closing.push(between.close);
-  named = { FARELOCK_NETWORK: 'devnet', FARELOCK_GENESIS: served.genesis ?? '' };
-  operator = farelockIn({ FARELOCK_RPC_URL: between.url, ...named, TEST_CLOCK_SPEED: String(RATE) });
+  named = { FARELOCK_NETWORK: 'devnet', FARELOCK_GENESIS: chain.genesis ?? '' };
+  operator = inMemory(farelockIn({ FARELOCK_RPC_URL: between.url, ...named, TEST_CLOCK_SPEED: String(RATE) }));
   closing.push(operator.close);
 });
 afterEach(async () => {
@@ -189,7 +197,8 @@ test('given up after a kill, it takes the rent of the buffer back, and the next 
 
 test('two at once deploy one program, with the keys of the first', async () => {
   const authority = await funded();
-  const both = await Promise.all([1, 2].map(() => ran<Deployed>(operator, ['cluster', 'deploy', '--yes'])));
+  const itself = farelockIn(operator.env, operator.home);
+  const both = await Promise.all([1, 2].map(() => ran<Deployed>(itself, ['cluster', 'deploy', '--yes'])));
   expect(both[0]?.program).toBe(both[1]?.program);
   expect(await ran(operator, ['cluster', 'deploy', '--yes'])).toMatchObject({ program: both[0]?.program });
   const rent = await rentOf(36, 45 + escrowElf().length);
@@ -281,7 +290,7 @@ test('a cluster without the program is one: no service, no program, and a home t
     }),
   );
   expect([checked.exitCode, checked.json()]).toMatchObject([8, { status: 'failed', program: { status: 'absent' } }]);
-  const embedded = farelockIn();
+  const embedded = inMemory(farelockIn());
   closing.push(embedded.close);
   expect(await ran(embedded, ['cluster', 'check'])).toMatchObject({
     program: { status: 'shipped', upgrade_authority: null },

@@ -13,6 +13,7 @@ import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
 import type { CreatedIntent, Intent, Offer } from '../../src/wire/flights/index.ts';
+import { inMemory } from '../cli/memory.ts';
 import { WORLD_STARTS_MS } from '../clock.ts';
 import { rounds } from '../rounds.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
@@ -30,7 +31,7 @@ const MINUTE_MS = 60_000;
 const FEE = 100_000n;
 const WALLETS = 5;
 const BURSTS = 5;
-const REQUESTS_EACH = 40;
+const REQUESTS_EACH = rounds(20, 40);
 /** He hands his stake on later from burst to burst, while more and more payments were verified and none is settled. */
 const FIRST_DELAY_MS = 5;
 const DELAY_STEP_MS = 25;
@@ -151,7 +152,7 @@ async function leaveOperator(home: string, cluster: Cluster, left: Record<string
 }
 
 async function travellerOf(served: Served) {
-  const runner = farelockIn({ FARELOCK_FLIGHTS_URL: served.flightsUrl, FARELOCK_RPC_URL: served.rpcUrl });
+  const runner = inMemory(farelockIn({ FARELOCK_FLIGHTS_URL: served.flightsUrl, FARELOCK_RPC_URL: served.rpcUrl }));
   closing.push(runner.close);
   for (const args of [
     ['wallet', 'new'],
@@ -179,7 +180,7 @@ async function booking(runner: Runner, offerId: string): Promise<void> {
 }
 
 test.each(Array.from({ length: ROUNDS }, (_, round) => round))(
-  'two hundred creations with one stake cost the operator no more than fees, and win the attacker nothing (round %i)',
+  `${BURSTS * REQUESTS_EACH} creations with one stake cost the operator no more than fees, and win the attacker nothing (round %i)`,
   async () => {
     const home = farelockIn();
     closing.push(home.close);

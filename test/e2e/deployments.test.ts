@@ -1,6 +1,7 @@
 import { execa } from 'execa';
 import { afterEach, expect, test } from 'vitest';
 import type { Offer } from '../../src/wire/flights/index.ts';
+import { inMemory } from '../cli/memory.ts';
 import { worldClock } from '../clock.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { BIN, farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
@@ -26,7 +27,7 @@ async function serving(runner: Runner, args: readonly string[] = []): Promise<Se
 }
 
 async function bookOn(served: Served): Promise<string> {
-  const client = home({ FARELOCK_FLIGHTS_URL: served.flightsUrl, FARELOCK_RPC_URL: served.rpcUrl });
+  const client = inMemory(home({ FARELOCK_FLIGHTS_URL: served.flightsUrl, FARELOCK_RPC_URL: served.rpcUrl }));
   client.env.FARELOCK_KEYPAIR = `${client.home}/me.json`;
   await client.run(['wallet', 'new']);
   const filled = await client.run(['wallet', 'airdrop', '--sol', '1', '--usdc', '2500', '--json']);
@@ -68,7 +69,7 @@ test('a journey over a cluster of another process ends booked; without fees the 
   const { error } = JSON.parse(refused.stdout) as { error: { code: string; message: string } };
   expect(error.code).toBe('insufficient_funds');
   for (const key of ['authority', 'facilitator']) {
-    const filled = await operator.run(['wallet', 'airdrop', '--sol', '5', '--usdc', '0', '--json'], {
+    const filled = await inMemory(operator).run(['wallet', 'airdrop', '--sol', '5', '--usdc', '0', '--json'], {
       env: {
         FARELOCK_KEYPAIR: `${operator.home}/keys/${key}.json`,
         FARELOCK_FLIGHTS_URL: chain.flightsUrl,

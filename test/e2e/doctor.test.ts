@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { worldClock } from '../clock.ts';
 import { farelockIn, type Runner, type Served, serveIn } from './farelock.ts';
 
@@ -21,7 +22,7 @@ let served: Served;
 beforeAll(async () => {
   operator = farelockIn();
   served = await serveIn(operator);
-  client = farelockIn();
+  client = inMemory(farelockIn());
   client.env.FARELOCK_KEYPAIR = `${client.home}/me.json`;
   expect((await client.run(['wallet', 'new'])).exitCode).toBe(0);
   await client.run(['wallet', 'airdrop', '--sol', '1', '--usdc', '20'], { env: addresses(served.flightsUrl) });
@@ -194,7 +195,7 @@ test('a cluster of another name is told by its name', async () => {
 });
 
 test('a large database that was not read through says so, and --full reads it', async () => {
-  const large = farelockIn();
+  const large = inMemory(farelockIn());
   try {
     await large.run(['search', 'LIS', 'BER', '--depart', '+30d', '--no-wait', '--json']);
     const path = `${large.home}/service.db`;

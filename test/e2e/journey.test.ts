@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Offer } from '../../src/wire/flights/index.ts';
+import { inMemory } from '../cli/memory.ts';
 import { farelockIn, PASSENGER, type Runner } from './farelock.ts';
 
 /** The first journey, each step a process of its own and nothing else running. */
@@ -71,7 +72,7 @@ test('search, lock, pay, ticket and read the order: five processes, and the book
 });
 
 test('a booking whose ticketing fails pays everything back, and says so by its exit code', async () => {
-  const farelock = newHome({ FARELOCK_SCENARIO: 'ticketing_fails' });
+  const farelock = inMemory(newHome({ FARELOCK_SCENARIO: 'ticketing_fails' }));
   const before = await balance(farelock);
   const { intent, passengers } = await firstIntent(farelock);
   const booked = await farelock.run(['book', intent.intent_id, '--passengers', passengers, '--yes', '--json']);

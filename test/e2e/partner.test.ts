@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, type Runner, type Served, serveIn } from './farelock.ts';
 
-/** A partner's day over HTTP: three processes (operator, service, partner), the same commands as embedded. */
+/** A partner's day over HTTP: the tools of operator and partner, and the built service; the same commands as embedded. */
 
 let server: Runner;
 let served: Served;
@@ -20,14 +21,12 @@ const run = (runner: Runner, line: string, options: Parameters<Runner['run']>[1]
 beforeAll(async () => {
   server = farelockIn();
   served = await serveIn(server);
-  operator = farelockIn({
-    FARELOCK_PARTNER_URL: served.flightsUrl,
-    FARELOCK_OPERATOR_KEY: readFileSync(served.operatorKeyFile, 'utf8').trim(),
-  });
+  const operatorKey = readFileSync(served.operatorKeyFile, 'utf8').trim();
+  operator = inMemory(farelockIn({ FARELOCK_PARTNER_URL: served.flightsUrl, FARELOCK_OPERATOR_KEY: operatorKey }));
   const issued = await run(operator, 'keys partner issue par_sandbox_bank till --json');
   expect(issued.exitCode, issued.stdout + issued.stderr).toBe(0);
   key = issued.json<{ key: string }>().key;
-  partner = farelockIn({ FARELOCK_PARTNER_URL: served.flightsUrl, FARELOCK_API_KEY: key });
+  partner = inMemory(farelockIn({ FARELOCK_PARTNER_URL: served.flightsUrl, FARELOCK_API_KEY: key }));
 });
 afterAll(async () => {
   await served?.stop();

@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Intent, Offer, RefundCase, RefundPlan, RefundQueue } from '../../src/wire/flights/index.ts';
+import { inMemory } from '../cli/memory.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 
-/** A refund request as it is in life: the traveller's tool, the operator's tool and the service are three processes. */
+/** A refund request as it is in life: the tools of a traveller and of an operator, and the built service. */
 
 let server: Runner;
 let client: Runner;
@@ -33,10 +34,10 @@ beforeAll(async () => {
   server = farelockIn();
   served = await serveIn(server);
   const urls = { FARELOCK_FLIGHTS_URL: served.flightsUrl, FARELOCK_RPC_URL: served.rpcUrl };
-  client = farelockIn(urls);
+  client = inMemory(farelockIn(urls));
   client.env.FARELOCK_KEYPAIR = join(client.home, 'me.json');
   const key = readFileSync(served.operatorKeyFile, 'utf8').trim();
-  operator = farelockIn({ ...urls, FARELOCK_OPERATOR_KEY: key });
+  operator = inMemory(farelockIn({ ...urls, FARELOCK_OPERATOR_KEY: key }));
 
   await ran(client, ['wallet', 'new']);
   await ran(client, ['wallet', 'airdrop', '--sol', '1', '--usdc', '2500']);

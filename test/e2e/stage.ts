@@ -6,6 +6,7 @@ import { expect } from 'vitest';
 import { payoutMemo } from '../../src/kernel/domain/payout-memo.ts';
 import { readOwnKeypair, type Signer } from '../../src/solana/keypair.ts';
 import type { Intent, Offer } from '../../src/wire/flights/index.ts';
+import { inMemory } from '../cli/memory.ts';
 import { WORLD_STARTS_MS } from '../clock.ts';
 import type { RpcAnswer, RpcCall } from '../solana/lying-rpc.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
@@ -61,14 +62,11 @@ export async function openProxy(rpcUrl: string) {
 
 /**
  * Opens a service over the proxy, with an operator's key and a traveller. All clocks run `rate` times as fast.
- * @param prepare is given the service's home before it serves from it, and the traveller's before it is used
+ * @param prepare is given the service's home before it serves from it, and the traveller's before it is used: that
+ * traveller's commands are processes
  * @param options more of `serve`
  */
-export async function openStage(
-  rate: number,
-  prepare: (runner: Runner) => void = () => undefined,
-  options: readonly string[] = [],
-) {
+export async function openStage(rate: number, prepare?: (runner: Runner) => void, options: readonly string[] = []) {
   const closing: (() => unknown)[] = [];
   const home = (env: Record<string, string> = {}): Runner => {
     const runner = farelockIn({ TEST_CLOCK_SPEED: String(rate), ...env });
@@ -84,7 +82,7 @@ export async function openStage(
   // The first start makes the keys, and says that they are empty.
   const refused = await operated.run(['serve', '--port', '0', '--rpc-url', between.url, '--json']);
   expect(refused.stdout).toContain('insufficient_funds');
-  prepare(operated);
+  prepare?.(operated);
   const key = (name: string): Signer => readOwnKeypair(join(operated.home, 'keys', `${name}.json`));
   for (const name of ['authority', 'facilitator']) {
     await asked(rpcUrl, 'requestAirdrop', [key(name).address, 10_000_000_000]);
@@ -102,9 +100,11 @@ export async function openStage(
     operator.env.FARELOCK_FLIGHTS_URL = served.flightsUrl;
     operator.env.FARELOCK_OPERATOR_KEY = readFileSync(served.operatorKeyFile, 'utf8').trim();
   };
-  const [traveller, operator] = [home({ FARELOCK_RPC_URL: rpcUrl }), home({ FARELOCK_RPC_URL: rpcUrl })];
+  const clientHome = home({ FARELOCK_RPC_URL: rpcUrl });
+  const traveller = prepare ? clientHome : inMemory(clientHome);
+  const operator = inMemory(home({ FARELOCK_RPC_URL: rpcUrl }));
   await start();
-  prepare(traveller);
+  prepare?.(traveller);
   await ran(traveller, ['wallet', 'new']);
   await ran(traveller, ['wallet', 'airdrop', '--sol', '1', '--usdc', '20000']);
 

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CreatedIntent, Intent, Offer } from '../../src/wire/flights/index.ts';
+import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, PASSENGER, type Ran, type Runner, type Served, serveIn } from './farelock.ts';
 
-/** The built tool, a service, and somebody between them who lies, loses and refuses. */
+/** The tool, the built service, and somebody between them who lies, loses and refuses. */
 
 interface Said {
   readonly status: number;
@@ -51,7 +52,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
   const { port } = between.address() as AddressInfo;
   const traveller = async (flightsUrl: string) => {
-    const runner = farelockIn({ FARELOCK_FLIGHTS_URL: flightsUrl, FARELOCK_RPC_URL: served.rpcUrl });
+    const runner = inMemory(farelockIn({ FARELOCK_FLIGHTS_URL: flightsUrl, FARELOCK_RPC_URL: served.rpcUrl }));
     await runner.run(['wallet', 'new']);
     expect((await runner.run(['wallet', 'airdrop', '--sol', '1', '--usdc', '5000'])).exitCode).toBe(0);
     writeFileSync(join(runner.home, 'passengers.json'), JSON.stringify([PASSENGER]), { mode: 0o600 });
@@ -76,6 +77,13 @@ const payments = async () =>
   (await victim.run(['payments', 'list', '--json'])).json<{ payments: { payment_id: string; open: boolean }[] }>()
     .payments;
 const codeOf = (ran: Ran) => ran.json<{ error: { code: string } }>().error.code;
+
+/** A new home of the same wallet. */
+function another({ env, home }: Runner): Runner {
+  const runner = farelockIn({ ...env, FARELOCK_KEYPAIR: join(home, 'wallet.json') });
+  runner.env.FARELOCK_HOME = runner.home;
+  return inMemory(runner);
+}
 
 async function offers(runner: Runner): Promise<Offer[]> {
   const ran = await runner.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait']);
@@ -135,12 +143,7 @@ test('an intent with a refund wallet of its own choice is booked by the home tha
   const { intent_id: id } = (await victim.run(create)).json<CreatedIntent>();
   expect((await victim.run(['intent', 'verify', id, '--json'])).exitCode).toBe(0);
   const passengers = join(victim.home, 'passengers.json');
-  const elsewhere = farelockIn({
-    ...victim.env,
-    FARELOCK_HOME: '',
-    FARELOCK_KEYPAIR: join(victim.home, 'wallet.json'),
-  });
-  elsewhere.env.FARELOCK_HOME = elsewhere.home;
+  const elsewhere = another(victim);
   const refused = await elsewhere.run(['book', id, '--passengers', passengers, '--yes', '--json']);
   expect(codeOf(refused)).toBe('terms_not_agreed');
   elsewhere.close();
@@ -153,8 +156,7 @@ test('a home that lost its journal books what refunds its own wallet', async () 
   const { intent_id: id } = (
     await victim.run(['intent', 'create', offer?.offer_id ?? '', '--json'])
   ).json<CreatedIntent>();
-  const fresh = farelockIn({ ...victim.env, FARELOCK_KEYPAIR: join(victim.home, 'wallet.json') });
-  fresh.env.FARELOCK_HOME = fresh.home;
+  const fresh = another(victim);
   const passengers = join(victim.home, 'passengers.json');
   const booked = await fresh.run(['book', id, '--passengers', passengers, '--yes', '--json', '--no-wait']);
   expect(booked.exitCode, booked.stdout).toBe(0);
@@ -222,7 +224,7 @@ test('a search that is killed before its answer was shown is shown by the next r
 }, 120_000);
 
 test('a paid result is one document, whatever becomes of the numbers of the list', async () => {
-  const runner = farelockIn();
+  const runner = inMemory(farelockIn());
   mkdirSync(join(runner.home, 'recent-offers.json', 'in-the-way'), { recursive: true });
   const ran = await runner.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait']);
   expect(ran.exitCode, ran.stderr).toBe(0);
@@ -232,7 +234,7 @@ test('a paid result is one document, whatever becomes of the numbers of the list
 });
 
 test('a key that was pasted where its path belongs is shown nowhere', async () => {
-  const runner = farelockIn();
+  const runner = inMemory(farelockIn());
   const array = JSON.stringify(Array.from({ length: 64 }, (_none, index) => (index * 7) % 251));
   const base58 = '4QfVZp'.padEnd(88, 'x');
   for (const key of [array, ` ${array}`, array.slice(1, -1), base58, 'ab'.repeat(64)]) {

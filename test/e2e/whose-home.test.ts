@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { worldClock } from '../clock.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { farelockIn } from './farelock.ts';
@@ -17,9 +18,12 @@ const copyOfUsed = (): string => {
   cpSync(used, home, { recursive: true });
   return home;
 };
+/** Its commands in this process. */
+const at = (home: string, env: Record<string, string> = {}) => inMemory(farelockIn(env, home));
 const PAYING = ['search', 'LIS', 'BER', '--depart', '+30d', '--json'];
 
 beforeAll(async () => {
+  // A process: it leaves its databases' journals as they are.
   const made = await farelockIn({}, used).run(PAYING);
   expect(made.exitCode, made.stdout + made.stderr).toBe(0);
 });
@@ -34,19 +38,19 @@ interface Told {
 }
 
 async function refused(home: string, args: readonly string[], env: Record<string, string> = {}) {
-  const ran = await farelockIn(env, home).run(args);
+  const ran = await at(home, env).run(args);
   return { exitCode: ran.exitCode, ...ran.json<Told>().error };
 }
 
 const failedChecks = async (home: string): Promise<string[]> => {
-  const ran = await farelockIn({}, home).run(['doctor', '--json']);
+  const ran = await at(home).run(['doctor', '--json']);
   expect(ran.exitCode).toBe(8);
   const { checks } = ran.json<{ checks: { id: string; status: string }[] }>();
   return checks.filter(({ status }) => status === 'failed').map(({ id }) => id);
 };
 
 test('a home that was copied with its database works', async () => {
-  const ran = await farelockIn({}, copyOfUsed()).run(PAYING);
+  const ran = await at(copyOfUsed()).run(PAYING);
   expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
 });
 
@@ -60,7 +64,7 @@ test('a database in another home is refused with what differs and who made it, a
   expect(existsSync(join(home, 'keys', 'service.json'))).toBe(false);
 
   const other = join(folder, `home-${homes++}`);
-  await farelockIn({}, other).run(['partner', 'orders', 'list', '--json']);
+  await at(other).run(['partner', 'orders', 'list', '--json']);
   cpSync(join(other, 'keys', 'authority.json'), join(home, 'keys', 'authority.json'));
   cpSync(join(used, 'keys', 'service.json'), join(home, 'keys', 'service.json'));
   const differing = await refused(home, ['partner', 'orders', 'list', '--json']);
@@ -76,7 +80,7 @@ test('a database that was marked with another escrow program opens: a service ma
   const identity = { ...JSON.parse(kept.value), program: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' };
   db.prepare("update meta set value = ? where key = 'home_identity'").run(JSON.stringify(identity));
   db.close();
-  const ran = await farelockIn({}, home).run(PAYING);
+  const ran = await at(home).run(PAYING);
   expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
 });
 
@@ -86,7 +90,7 @@ test('a key ring that rotates keeps its database', async () => {
   const ring = JSON.parse(readFileSync(path, 'utf8')) as { keys: { id: string; secret: string }[] };
   ring.keys.unshift({ id: 'newer000', secret: Buffer.alloc(32, 7).toString('base64') });
   writeFileSync(path, JSON.stringify(ring));
-  const ran = await farelockIn({}, home).run(PAYING);
+  const ran = await at(home).run(PAYING);
   expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
 });
 
@@ -153,7 +157,7 @@ test.each([
     },
   ],
 ])('%s: nothing is made anew in silence, and doctor says so', async (_what, lose) => {
-  const other = await farelockIn({}, join(folder, 'other')).run(['wallet', 'balance', '--json']);
+  const other = await at(join(folder, 'other')).run(['wallet', 'balance', '--json']);
   expect(other.exitCode).toBe(0);
   const home = copyOfUsed();
   lose(home);

@@ -189,7 +189,7 @@ test.each(names.filter((name) => LINES[name]))('%s', async (name) => {
   const [narrow, wide, piped] = await Promise.all([
     onTerminal(),
     onWideTerminal(),
-    tool.run(args, { env: { NO_COLOR: '' } }),
+    inMemory(tool).run(args, { env: { NO_COLOR: '' } }),
   ]);
   expect({ 80: narrow.wide, 140: wide.wide }, 'lines that the terminal breaks').toEqual({ 80: [], 140: [] });
   expect([narrow.exitCode, wide.exitCode], `${narrow.text}\n---\n${piped.stdout}${piped.stderr}`).toEqual([
