@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
@@ -66,6 +67,31 @@ test.each([
     expect(run.stdout).toMatch(/booked/);
   },
 );
+
+test('what is locked and reviewed is whole, though other terminals have searched meanwhile', async () => {
+  const home = join(place.home, 'meanwhile');
+  const run = await runInMemory([], {
+    environment: { ...environment, FARELOCK_HOME: home },
+    terminal: true,
+    columns: 100,
+    onStderr: (text) => text.startsWith('Fare  ') && rmSync(join(home, 'recent-offers.json'), { force: true }),
+    answers: [
+      'lisbon',
+      'ber',
+      '+30d',
+      '',
+      '1',
+      'Search',
+      'Lorelei',
+      'Light',
+      'Lock it',
+      ...ANA,
+      'Not this time',
+      'Not now',
+    ],
+  });
+  expect(run.stderr).toMatch(/✓ Locked until .*\nLIS → BER [\s\S]*Lorelei[\s\S]*Review\nLIS → BER [\s\S]*Lorelei/);
+});
 
 test('a refusal between two questions says what was charged before, and ends with a command', async () => {
   let aheadMs = 0;

@@ -103,6 +103,23 @@ describe('search', () => {
     );
   });
 
+  test('names are whole at every width: on one line where there is room for them, else on two', () => {
+    const [airline, brand, seller] = ['Tower Bridge Airways', 'Seat & Freedom', 'Farefinch'];
+    const out = slice([segment({ marketing_carrier_name: airline })]);
+    const sold = option({ fare_brand_name: brand, owner_name: seller });
+    const list = response([offerWith([out], [sold])]);
+    const isBeside = new Set<boolean>();
+    for (let width = 60; width <= 160; width++) {
+      const lines = searchLines(list, title, screen(width));
+      const journey = lines.find((line) => line.includes('06:35')) ?? '';
+      expect(journey, `${width} columns`).toContain(airline);
+      expect(lines.join('\n'), `${width} columns`).toMatch(new RegExp(`${brand}.* via ${seller}`));
+      isBeside.add(journey.includes(brand));
+      expect(lines.filter((line) => textWidth(line) > width)).toEqual([]);
+    }
+    expect(isBeside.size).toBe(2);
+  });
+
   test('an itinerary is a line with times, bar, duration, stops, airline and its cheapest fare', () => {
     const [line = ''] = drawn(100).filter((one) => one.includes('06:35'));
     expect(line).toMatch(/^06:35–11:05\s+━+\s+3h30\s+direct\s+Zephyr Atlantic\s+1 Light\s+0 no {2}– +151\.20$/);

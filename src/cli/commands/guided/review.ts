@@ -18,6 +18,7 @@ import {
   createdIntentLines,
   isRefundedElsewhere,
   moneyStage,
+  numberedOffers,
   type Review,
   reviewLines,
 } from '../../view/flights/index.ts';
@@ -75,6 +76,10 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
   const { address } = await session.wallet();
   const flights = await session.flights();
   const { existingIntent, lockFare } = await loadCreate();
+  const { found } = walk.trip;
+  // Searches of other terminals push the list out.
+  if (found && session.recentOffers.journey(offerId) === null)
+    await session.recentOffers.remember(found.list.offers, numberedOffers(found.list, true));
   try {
     const request = { funding_wallet: address, offer_id: offerId };
     const { value } = await paidCall(walk, 'the lock', () => lockFare(walk.context, flights, request, 'lock'));

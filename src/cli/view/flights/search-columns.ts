@@ -25,12 +25,15 @@ export const INDENT = '  ';
 const GOOD_BAR = 8;
 const ROOMY_BAR = 16;
 
+/** Cells of the longest names that columns have room for. */
+const MOST_OF_NAME = { airline: 20, brand: 16, seller: 20 };
+
 /** How far columns grow, in turn. Names go first: a bar only draws what the times say. */
 const GROWTH: readonly (readonly [column: Journey | Sold, most: number, useful: number])[] = [
   ['stops', 14, 0],
-  ['seller', 20, 0],
-  ['brand', 16, 0],
-  ['airline', 20, 0],
+  ['seller', MOST_OF_NAME.seller, 0],
+  ['brand', MOST_OF_NAME.brand, 0],
+  ['airline', MOST_OF_NAME.airline, 0],
   ['bar', ROOMY_BAR, GOOD_BAR],
   ['co2', 12, 12],
   ['flights', 22, 14],
@@ -54,13 +57,21 @@ export function widthsFor(
   const journey = { arrow, times, bar: 0, duration, stops: 7, airline: 8, flights: 0, co2 };
   const fare = { number, price, brand: 4, seller: Math.min(7, wanted.seller) };
   if (width >= BESIDE) {
-    const beside = shared(width - CONDITIONS, { ...journey, ...fare, brand: 9, bar: GOOD_BAR }, wanted);
+    // Names are whole there: a screen without the room has them whole on two lines.
+    const least = { ...journey, ...fare, bar: GOOD_BAR, ...wholeNames(wanted) };
+    const beside = shared(width - CONDITIONS, least, wanted);
     if (beside) return { ...beside, isStacked: false };
   }
   const above = shared(width, { ...journey, arrow: 1 }, wanted) ?? journey;
   const below = shared(width - INDENT.length - CONDITIONS, fare, wanted) ?? fare;
   return { ...above, ...below, isStacked: true };
 }
+
+const wholeNames = (wanted: Cells<Journey | Sold>) => ({
+  airline: Math.min(wanted.airline, MOST_OF_NAME.airline),
+  brand: Math.max(9, Math.min(wanted.brand, MOST_OF_NAME.brand)),
+  seller: Math.min(wanted.seller, MOST_OF_NAME.seller),
+});
 
 /** Cells of columns that share a line, a space between them; null where even the least of each has no room. */
 function shared<Column extends Journey | Sold>(
