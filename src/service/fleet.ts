@@ -1,8 +1,10 @@
+import { accessSync, constants } from 'node:fs';
 import { hostname } from 'node:os';
 import { sql } from 'kysely';
 import { auditAlone, BY_SERVICE } from '../flights/base/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
 import { formatUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
 import { loadCompliancePolicy } from '../partner/compliance/index.ts';
@@ -59,6 +61,25 @@ export async function joinFleet(
   for (const { setting, database, here } of changes) {
     const act = { ...BY_SERVICE, action: 'fleet.change', subject: setting, detail: { from: database, to: here } };
     await auditAlone({ store, clock, ids }, act);
+  }
+}
+
+/** Says at the start what a home on a read-only mount leaves undone. Its keys, and everything in PostgreSQL, are fine. */
+export function sayWhatNeedsDisk(options: ServiceOptions, { log }: { readonly log: Log }): void {
+  try {
+    accessSync(options.home, constants.W_OK);
+  } catch {
+    const { smtpUrl, pageUrl, telegramToken } = options.notify ?? {};
+    const needs = [
+      plannedSellers(options).some(({ name }) => name === 'sandbox') && 'the sandbox airline tickets nothing',
+      smtpUrl === undefined && 'mails wait for FARELOCK_SMTP_URL',
+      pageUrl === undefined && telegramToken === undefined && 'pages wait for FARELOCK_PAGE_URL',
+    ].filter((one) => one !== false);
+    if (needs.length > 0)
+      log('warn', 'home_not_writable', {
+        home: options.home,
+        message: `${options.home} is read-only: ${needs.join(', ')}.`,
+      });
   }
 }
 

@@ -164,9 +164,10 @@ export const openClusterDesk = async (options: Pick<ServiceOptions, 'home' | 'cl
 /** Holds a process that stays to the clock of its PostgreSQL and to the settings of the others. @throws Problem */
 async function joined(home: Home, options: ServiceOptions, own: Process): Promise<void> {
   if (options.databaseUrl === undefined || !options.stopping) return;
-  const { checkClock, joinFleet } = await import('./fleet.ts');
+  const { checkClock, joinFleet, sayWhatNeedsDisk } = await import('./fleet.ts');
   await checkClock(home, own);
   await joinFleet(home, options, own);
+  sayWhatNeedsDisk(options, own);
 }
 
 async function listenForWork({ databaseUrl, listenUrl }: ServiceOptions, { log }: Process, store: Home['store']) {

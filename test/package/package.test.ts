@@ -46,7 +46,7 @@ describe.runIf(built)('the packed tool', () => {
   test('has the built tool, the escrow program and the pages, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
     const expected =
-      /^(LICENSE|README\.md|CHANGELOG\.md|(package|server)\.json|bin\/(farelock\.js|load\.js|keep\.js|package\.json)|dist\/[\w.-]+\.(cjs|css|js)|program\/escrow\.so|man\/[\w-]+\.1|docs\/[\w/-]+\.(md|svg)|docs\/(schemas|recipes)\/[\w/.-]+\.json|docs\/operations\/\w+\.(yml|json))$/;
+      /^(LICENSE|README\.md|CHANGELOG\.md|(package|server)\.json|bin\/(farelock\.js|load\.js|keep\.js|package\.json)|dist\/[\w.-]+\.(cjs|css|js)|dist\/licences\.txt|deploy\/[\w.-]+|program\/escrow\.so|man\/[\w-]+\.1|docs\/[\w/-]+\.(md|svg)|docs\/(schemas|recipes)\/[\w/.-]+\.json|docs\/operations\/\w+\.(yml|json))$/;
     expect(paths.filter((path) => !expected.test(path))).toEqual([]);
     const needed = [
       'LICENSE',
@@ -54,6 +54,7 @@ describe.runIf(built)('the packed tool', () => {
       'bin/farelock.js',
       'dist/main.cjs',
       'program/escrow.so',
+      'dist/licences.txt',
       'docs/errors.md',
       'man/farelock.1',
       'man/farelock-search.1',
