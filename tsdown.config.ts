@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'tsdown';
+import { licencesOf } from './.ci/licences.ts';
 import { throughFaces } from './.ci/through-faces.ts';
 
 // Where libsql's native half is: `store/libsql/target.ts` says why.
@@ -30,15 +31,17 @@ const withoutCollation = {
 };
 
 /**
- * web3.js brings a fetch for a Node without one, with tables of 300 KB, and WebSockets for subscriptions. Every Node of
- * ours has a fetch, and the tool subscribes to nothing.
+ * web3.js brings a fetch for a Node without one, with tables of 300 KB, and a client for subscriptions under the LGPL,
+ * which must not be bundled. Every Node of ours has a fetch, and the tool subscribes to nothing.
  */
-const OLD_WEB: Readonly<Record<string, RegExp>> = { 'node-fetch': /web3\.js/, ws: /rpc-websockets/ };
+const OLD_WEB: Readonly<Record<string, string>> = {
+  'node-fetch': 'export default undefined;',
+  'rpc-websockets': 'export class CommonClient { on() {} } export const WebSocket = undefined;',
+};
 const withoutOldWeb = {
   name: 'without-old-web',
-  resolveId: (id: string, importer = '') => (OLD_WEB[id]?.test(importer) ? '\0no-old-web' : null),
-  load: (id: string) =>
-    id === '\0no-old-web' ? 'export default undefined; export const WebSocketServer = undefined;' : null,
+  resolveId: (id: string, importer = '') => (id in OLD_WEB && /web3\.js/.test(importer) ? `\0no-${id}` : null),
+  load: (id: string) => OLD_WEB[id.replace('\0no-', '')] ?? null,
 };
 
 /** prom-client marks its own CPU time with spans of OpenTelemetry where that is asked for, which the tool never does. */
@@ -53,22 +56,29 @@ interface Bundle {
   readonly [file: string]: { readonly modules?: Readonly<Record<string, { readonly code: string | null }>> };
 }
 
-/** dist/modules.json: which modules lie in which chunk. test/bin/modules.test.ts holds commands to what they use. */
+/**
+ * dist/modules.json: which modules lie in which chunk. test/bin/modules.test.ts holds commands to what they use.
+ * dist/licences.txt: the terms of the packages among them.
+ */
 const namesModules = {
   name: 'names-modules',
   generateBundle(this: { emitFile(file: object): void }, _options: object, bundle: Bundle) {
     const root = fileURLToPath(new URL('.', import.meta.url));
-    const modules = Object.entries(bundle).map(([file, chunk]) => [
+    const modules = Object.entries(bundle).map(([file, chunk]): [string, string[]] => [
       file,
       Object.entries(chunk.modules ?? {})
         .filter(([, { code }]) => code)
         .map(([id]) => (id.startsWith(root) ? id.slice(root.length) : id)),
     ]);
-    this.emitFile({
-      type: 'asset',
-      fileName: 'modules.json',
-      source: JSON.stringify(Object.fromEntries(modules), null, 1),
-    });
+    const emit = (fileName: string, source: string) => this.emitFile({ type: 'asset', fileName, source });
+    emit('modules.json', JSON.stringify(Object.fromEntries(modules), null, 1));
+    emit(
+      'licences.txt',
+      licencesOf(
+        root,
+        modules.flatMap(([, ids]) => ids),
+      ),
+    );
   },
 };
 
