@@ -108,6 +108,8 @@ export interface Provider {
    */
   findOrder(reference: string, offerId: string): Promise<ProviderOrder | null | 'unknown'>;
   order(providerOrderId: string): Promise<ProviderOrder>;
+  /** All orders of ours made since then, ended ones too. Absent: the airline lists none. */
+  orders?(sinceMs: number): Promise<readonly ProviderOrder[]>;
   /** Takes this quote, or any refund. @throws Problem `plan_changed` for an invalid quote: nothing was cancelled */
   cancel(providerOrderId: string, quoteId?: string): Promise<ProviderOrder>;
   /** Changes nothing. null: it can't be cancelled. Absent: the airline gives no quotes. */

@@ -72,6 +72,8 @@ interface GivenPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly ids: Ids;
+  /** True while nothing may be done to the outside world. */
+  readonly isHeld?: (() => Promise<boolean>) | undefined;
 }
 
 interface EffectPorts extends GivenPorts {
@@ -143,11 +145,17 @@ export function createEffects(given: GivenPorts) {
     /**
      * Makes a chain effect happen once; call it again after any failure. The signature is null when others did it.
      * @throws Problem `cluster_failed` (unknown), `not_final` (may be taken back), `transaction_failed` (refused, or
-     * waits for a person)
+     * waits for a person), `database_behind`
      */
-    chain: (effect: ChainEffect) => chain(ports, effect),
+    async chain(effect: ChainEffect) {
+      await checkHeld(ports);
+      return chain(ports, effect);
+    },
 
-    airline: <T>(effect: AirlineEffect<T>) => airline(ports, effect),
+    async airline<T>(effect: AirlineEffect<T>): Promise<T> {
+      await checkHeld(ports);
+      return airline(ports, effect);
+    },
 
     /** Asks the cluster about open attempts. Stuck ones are given up `byPerson` alone, if they can land no more. */
     async standing(kind: EffectKind, subject: string, byPerson = false): Promise<'none' | 'open' | 'done' | 'stuck'> {
@@ -174,6 +182,10 @@ export function createEffects(given: GivenPorts) {
 }
 
 export type Effects = ReturnType<typeof createEffects>;
+
+async function checkHeld({ isHeld }: EffectPorts): Promise<void> {
+  if (await isHeld?.()) throw problem('database_behind', { retryAfter: HELD_S });
+}
 
 async function chain(ports: EffectPorts, effect: ChainEffect) {
   const { kind, subject, fence } = effect;
@@ -217,6 +229,7 @@ async function chain(ports: EffectPorts, effect: ChainEffect) {
   });
 }
 
+const HELD_S = 60;
 /** Longer than any lease of such work: a process that was overtaken before it asked the airline may still ask. */
 const MAY_BE_ASKING_MS = 20_000;
 

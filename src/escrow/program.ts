@@ -7,6 +7,26 @@ import { chainBytes, escrowPlace, intentHashOf } from './address.ts';
 
 const TAG = { open: 0, capture: 1, refund: 2, sweep: 3, close: 4, recover: 5 } as const;
 
+interface SeenInstruction {
+  readonly program: Address;
+  readonly accounts: readonly Address[];
+  readonly data: Uint8Array;
+}
+
+const NAMES = ['open_escrow', 'capture', 'refund', 'sweep', 'close_escrow', 'sweep'] as const;
+/** The place of the escrow among the accounts. */
+const ESCROW_AT = [2, 1, 1, 0, 1, 0] as const;
+
+/** The act of an instruction by its form, at whichever escrow program; null for another form. */
+export function escrowActOf({ program, accounts, data }: SeenInstruction) {
+  // Its instructions have one byte, too.
+  if (program === ASSOCIATED_TOKEN_PROGRAM) return null;
+  const tag = data[0] ?? NAMES.length;
+  const [kind, escrow] = [NAMES[tag], accounts[ESCROW_AT[tag] ?? 0]];
+  const bytes = tag === TAG.open ? 113 : tag === TAG.recover ? 31 : 1;
+  return kind && escrow && data.length === bytes ? { kind, escrow } : null;
+}
+
 const readonly = (address: Address): AccountMeta => ({ address, role: AccountRole.READONLY });
 const writable = (address: Address): AccountMeta => ({ address, role: AccountRole.WRITABLE });
 const signer = (address: Address): AccountMeta => ({ address, role: AccountRole.READONLY_SIGNER });

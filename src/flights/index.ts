@@ -2,12 +2,19 @@ import type { Provider } from '../airlines/index.ts';
 import { createEffects } from '../effects/index.ts';
 import { createRouter, type Serve, servedAt, type Visit } from '../http/index.ts';
 import { once } from '../kernel/once.ts';
-import { isProblem } from '../kernel/problems.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/index.ts';
-import { createAirlineChecks, defaultOptions, type FlightsGiven, type FlightsPorts } from './base/index.ts';
+import {
+  createAirlineChecks,
+  defaultOptions,
+  type FlightsGiven,
+  type FlightsPorts,
+  watchBehind,
+} from './base/index.ts';
 import { createEscrows, createFunds, withOurOrders } from './bookings/index.ts';
 import { loadDeskRoutes } from './desk/index.ts';
 import { createPricing } from './offers/index.ts';
+import type { Reconciling } from './reconcile/index.ts';
 import { type FlightsParts, flightRoutes } from './routes.ts';
 import { createWorker } from './upkeep/index.ts';
 
@@ -32,12 +39,14 @@ export function createFlights(given: FlightsGiven) {
     paid: { provider, lowcost: given.lowcost },
     unpaid: given,
   });
+  const isBehind = watchBehind(given);
   const ports: FlightsPorts = {
     ...given,
     options,
     provider,
     checks,
-    effects: createEffects(given),
+    isBehind,
+    effects: createEffects({ ...given, isHeld: isBehind }),
     outbox: createOutbox({ ...given, transports: given.transports ?? null }),
   };
   const escrows = createEscrows(ports);
@@ -54,6 +63,8 @@ export function createFlights(given: FlightsGiven) {
     ids: ports.ids,
     // Calls that move money, a GET of an order included, come with a payment or as a POST.
     arrive: async ({ request }: Visit) => {
+      const moves = request.method === 'POST' && MOVES_MONEY.test(new URL(request.url).pathname);
+      if (moves && (await isBehind())) throw problem('database_behind', { retryAfter: BEHIND_S });
       if (request.method !== 'GET' || 'payment-signature' in request.headers) await ports.ready?.();
     },
   };
@@ -63,8 +74,20 @@ export function createFlights(given: FlightsGiven) {
     const { deskRoutes, enterDesk } = await loadDeskRoutes();
     return createRouter({ ...served, table: deskRoutes, enter: enterDesk(ports) })(request, connection);
   };
-  return { app: { fetch }, worker: createWorker(ports, escrows, funds), outbox: ports.outbox };
+  const worker = createWorker(ports, escrows, funds);
+  return {
+    app: { fetch },
+    worker,
+    outbox: ports.outbox,
+    /** Compares the database with the cluster and the airline, whose acts it may have forgotten. */
+    reconcile: async (how: Reconciling) => (await import('./reconcile/index.ts')).reconcile(ports, how),
+  };
 }
+
+/** Calls that wait while the database is behind: creations, bookings, refunds, and decisions about them. */
+const MOVES_MONEY =
+  /^\/air\/(intents|book|refund-requests)$|^\/operator\/(refund-requests\/[^/]+\/(approve|reject)|stuck\/[^/]+\/resolve)$/;
+const BEHIND_S = 60;
 
 /** A provider that slows paid work down raises the price of searches for a while (CONTRACT, section 2). */
 function noticingRateLimits(provider: Provider, slowed: (retryAfter: number | undefined) => Promise<void>): Provider {

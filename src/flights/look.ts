@@ -2,9 +2,13 @@ import { type Glanced, glance, MOST_GLANCED } from '../store/glance.ts';
 
 /** Read-only looks at the service's tables for completion and `doctor`, without opening the service. */
 
+/** The `id` of a database that was put back, among what waits for a person. */
+export const UNRECONCILED = 'reconcile';
+
 /** Work that waits for a person: `id`, what it is, and why. */
 export const STUCK = `select intent_id as id, 'booking' as a, last_error as b from bookings where state = 'stuck'
-  union all select request_id, 'refund request', last_error from refund_requests where state = 'stuck'`;
+  union all select request_id, 'refund request', last_error from refund_requests where state = 'stuck'
+  union all select '${UNRECONCILED}', 'database', value from meta where key = 'database_behind'`;
 
 /** Rows that must not be: `id`s. */
 export const BOOKS: readonly { readonly id: string; readonly query: string }[] = [

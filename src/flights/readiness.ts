@@ -1,13 +1,14 @@
 import { AWAY_S } from '../http/index.ts';
+import { instant } from '../kernel/clock.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { inTurn } from '../store/base/index.ts';
 import { storageFields, storeTrouble } from '../store/index.ts';
 import type { Health } from '../wire/flights/index.ts';
-import type { FlightsPorts } from './base/index.ts';
-import { DATABASE_BEHIND, type Funds, programTrouble, shown, shownBalance } from './bookings/index.ts';
+import { DATABASE_BEHIND, type FlightsPorts, readBehind } from './base/index.ts';
+import { type Funds, programTrouble, shown, shownBalance } from './bookings/index.ts';
 
 type Checks = NonNullable<Health['checks']>;
-type Details = Pick<Health, 'airline' | 'airline_balance' | 'escrow_program' | 'wallets'>;
+type Details = Pick<Health, 'airline' | 'airline_balance' | 'escrow_program' | 'reconcile' | 'wallets'>;
 
 interface Found {
   readonly code: string;
@@ -103,10 +104,9 @@ const unlessMovedOn =
 
 /** The transaction waits for the writers' lock, as every payment does. */
 async function lookAtDatabase({ store }: FlightsPorts): Promise<Found> {
-  const behind = await inTurn(store, [], (tx) =>
-    tx.selectFrom('meta').select('key').where('key', '=', DATABASE_BEHIND).executeTakeFirst(),
-  );
-  return { code: behind ? DATABASE_BEHIND : OK };
+  const behind = await inTurn(store, [], readBehind);
+  if (behind === null) return { code: OK };
+  return { code: DATABASE_BEHIND, details: { reconcile: { why: behind.why, since: instant(behind.since_ms) } } };
 }
 
 async function lookAtCluster(ports: FlightsPorts): Promise<Found> {

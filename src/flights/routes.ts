@@ -233,6 +233,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'too_many_locks',
         'too_many_requests',
         'booking_disabled',
+        'database_behind',
         'escrow_program_changed',
         ...UPSTREAM,
       ],
@@ -307,6 +308,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'lowcost_booking_unavailable',
         'too_many_requests',
         'booking_disabled',
+        'database_behind',
         'escrow_program_changed',
         'provider_not_configured',
         // Reads the cluster before it names a price.
@@ -345,6 +347,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'use_automatic_refund',
         'already_refunded',
         'refund_already_requested',
+        'database_behind',
         'family_name_unavailable',
         'too_many_attempts',
       ],

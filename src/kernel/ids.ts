@@ -34,6 +34,13 @@ function crockford(bytes: Uint8Array, characters: number): string {
   return text;
 }
 
+/** The least id of a moment: ids made before it are smaller. */
+export function idFrom(prefix: IdPrefix, ms: number): string {
+  const time = Buffer.alloc(16);
+  time.writeUIntBE(Math.max(0, Math.floor(ms)), 0, 6);
+  return `${prefix}_${crockford(time, 26)}`.toLowerCase();
+}
+
 export function randomIds(now: () => number = Date.now): Ids {
   return {
     next(prefix) {

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { behindMark, DATABASE_BEHIND, SLACK_MS } from '../flights/base/index.ts';
 import { problem } from '../kernel/problems.ts';
 import { openSqlite, readRows, type SqliteDatabase } from '../store/libsql/index.ts';
 
@@ -135,7 +136,7 @@ function unseal(key: Buffer, sealed: Buffer, aad: Buffer): Buffer {
  * Puts a backup into a home without databases; keys that are there already stay.
  * @returns the names of the files. @throws Problem `usage`, `data_invalid`, of storage
  */
-export function restore({ home, file, passphrase }: Where): string[] {
+export function restore({ home, file, passphrase }: Where, nowMs: number): string[] {
   if (!existsSync(file)) throw problem('usage', { message: `There is no file ${file}.` });
   const taken = existsSync(home) ? readdirSync(home).filter(isDatabase) : [];
   if (taken.length > 0) {
@@ -155,6 +156,7 @@ export function restore({ home, file, passphrase }: Where): string[] {
   const aside = mkdtempSync(join(home, '.restoring-'));
   try {
     for (const name of names) unpack(file, name, join(aside, name), key);
+    if (names.includes(SERVICES)) markRestored(join(aside, SERVICES), madeAtMs(file), nowMs);
     // Databases last: without them the home counts as empty, and can be restored into again.
     for (const name of [...names].sort((a, b) => Number(isDatabase(a)) - Number(isDatabase(b)))) {
       mkdirSync(dirname(join(home, name)), { recursive: true, mode: 0o700 });
@@ -165,6 +167,25 @@ export function restore({ home, file, passphrase }: Where): string[] {
     rmSync(aside, { recursive: true, force: true });
   }
 }
+
+const SERVICES = 'service.db';
+const TABLES = `select name from sqlite_master where type = 'table'`;
+
+/** Marks the services' database before it is there: no process can use it unmarked. */
+function markRestored(path: string, madeAtMs: number, nowMs: number): void {
+  if (!readRows(path, TABLES).some(({ name }) => name === 'meta')) return;
+  const database = openSqlite(path);
+  try {
+    database.exec('pragma journal_mode = delete');
+    const mark = behindMark({ why: 'restored', at_ms: nowMs, since_ms: madeAtMs - SLACK_MS });
+    const insert = 'insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value';
+    database.prepare(insert).run(DATABASE_BEHIND, mark);
+  } finally {
+    database.close();
+  }
+}
+
+const madeAtMs = (file: string): number => Date.parse(String(readRows(file, 'select made_at from backup')[0]?.made_at));
 
 /** @throws Problem `data_invalid`, `usage` */
 function keyOf(file: string, passphrase: string | null): Buffer | null {

@@ -1,11 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { BOOKS, STUCK } from '../flights/look.ts';
+import { behindMark, DATABASE_BEHIND, knownUntilMs } from '../flights/base/index.ts';
+import { BOOKS, STUCK, UNRECONCILED } from '../flights/look.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import { loadCompliancePolicy } from '../partner/compliance/index.ts';
-import { checkDatabaseUrl } from '../store/index.ts';
+import { checkDatabaseUrl, markOnce } from '../store/index.ts';
 import { FILE_PARTS, inspectFile, partsMadeBy, readRows, type TableSize, tablesIn } from '../store/libsql/index.ts';
 import { loadPostgresInspect, SERVER_PARTS } from '../store/postgres/index.ts';
 import { openStore } from './home.ts';
@@ -48,6 +49,18 @@ export function openDatabaseDesk(options: DatabaseOptions) {
       return made;
     },
 
+    /** Holds everything that moves money until the database is reconciled. */
+    async needReconcile(sinceMs?: number): Promise<void> {
+      const store = await openStore(url ?? path);
+      try {
+        const since_ms = sinceMs ?? (await knownUntilMs(store));
+        const mark = behindMark({ why: 'by_hand', at_ms: options.clock.now(), since_ms });
+        await markOnce(store, DATABASE_BEHIND, mark);
+      } finally {
+        await store.destroy();
+      }
+    },
+
     /** Copies this home, or puts a copy into it. @throws Problem `usage`, `data_invalid`, of storage */
     async backUp(file: string, passphrase: string | null) {
       if (url !== undefined) throw ofServer();
@@ -57,7 +70,7 @@ export function openDatabaseDesk(options: DatabaseOptions) {
     async restore(file: string, passphrase: string | null) {
       if (url !== undefined) throw ofServer();
       const { restore } = await import('./backup.ts');
-      return restore({ home: options.home, file, passphrase });
+      return restore({ home: options.home, file, passphrase }, options.clock.now());
     },
 
     /** Looks for damage, missing tables, columns and indexes, and rows that contradict each other. */
@@ -104,9 +117,11 @@ function lookAtFile(path: string) {
   const bytes = isEmpty ? 0 : statSync(path).size;
   const tables = isEmpty ? [] : tablesIn(path);
   const all = serviceMigrations.map(({ name }) => name);
+  const isCurrent = state?.missing.length === 0 && state.newer.length === 0;
   return {
     ...{ kind: 'file' as const, at: path, version: null, isEmpty, bytes, tables },
     ...stepsOf(state ?? { applied: [], missing: all, newer: [] }),
+    needsReconcile: isCurrent && readRows(path, STUCK).some(({ id }) => id === UNRECONCILED),
   };
 }
 
@@ -133,7 +148,8 @@ async function lookAtServer(url: string, clock: Clock) {
   }
   const { version, isEmpty, tables } = state;
   const bytes = tables.reduce((sum, one) => sum + one.bytes, 0);
-  return { ...{ kind: 'postgresql' as const, at, version, isEmpty, bytes, tables }, ...stepsOf(state) };
+  const needsReconcile = state.stuck.includes(UNRECONCILED);
+  return { ...{ kind: 'postgresql' as const, at, version, isEmpty, bytes, tables, needsReconcile }, ...stepsOf(state) };
 }
 
 const readingFile = (path: string) => ({

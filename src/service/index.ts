@@ -4,6 +4,7 @@ import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
 import { loadKeys } from '../flights/desk/index.ts';
 import { createFlights } from '../flights/index.ts';
 import { loadSponsored } from '../flights/offers/index.ts';
+import type { Reconciling } from '../flights/reconcile/index.ts';
 import type { Connection } from '../http/index.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { type HttpRequest, type HttpResponse, json } from '../kernel/http.ts';
@@ -84,6 +85,8 @@ export async function openService(options: ServiceOptions) {
   const wakes = options.databaseUrl !== undefined && options.stopping ? await listenForWork(options, own, store) : null;
   const movedOn = loggingOnce(watchSteps(store, serviceMigrations, clock.now), own.log);
   const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram, movedOn });
+  // Before anything is served: a process that only serves opens escrows and pays out, too.
+  if (options.stopping) await flights.worker.isHeld();
   const partner = lazyPartner({ ...own, store, secrets }, options);
   const { wallets } = flights;
   const readings = once(async () =>
@@ -124,6 +127,11 @@ export async function openService(options: ServiceOptions) {
       /** True where other processes say that there is work: polling is the net. */
       isWoken: (): boolean => wakes?.isHeard() === true,
     },
+    /** Compares the database with the cluster and the airline, after it was put back. */
+    reconcile: async (how: Reconciling) => {
+      await funding.ready();
+      return flights.reconcile(how);
+    },
     /** The last trouble with a file, in the words for this machine; null while there was none. */
     trouble: storage.last,
     /** Gauges of the service's state now. */
@@ -152,7 +160,7 @@ export const openCarrierSite = async (options: CarrierSiteOptions) =>
 export const openDuffelSandbox = async (options: DuffelSandboxOptions) =>
   (await import('./sandbox.ts')).openDuffelSandbox(options);
 
-export const openClusterOnly = async (options: ServiceOptions): Promise<Service> =>
+export const openClusterOnly = async (options: ServiceOptions): Promise<Omit<Service, 'reconcile'>> =>
   (await import('./cluster-only.ts')).openClusterOnly(options);
 
 export const openDatabaseDesk = async (options: DatabaseOptions) =>

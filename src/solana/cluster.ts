@@ -63,6 +63,15 @@ export interface ChainTransaction {
   readonly transaction: Uint8Array;
 }
 
+/** A transaction in the history of an account. */
+export interface HistoryEntry {
+  readonly signature: Signature;
+  /** null on success. */
+  readonly err: unknown;
+  /** Seconds since the epoch; null where a node does not say it. */
+  readonly blockTime: number | null;
+}
+
 /** The start of the part of an account's history that has to be whole. */
 export interface HistorySince {
   readonly account: Address;
@@ -97,6 +106,8 @@ export interface Cluster {
   isAbsent(trace: Trace, from: HistorySince): Promise<boolean>;
   /** Transactions that bear a memo, done or failed, among the newest that name `account`. */
   signaturesWithMemo(memo: string, account: Address): Promise<Signature[]>;
+  /** Transactions that name `account`, newest first: those before one of them, or the newest. Empty at the end. */
+  history(account: Address, from?: { readonly before?: Signature; readonly limit?: number }): Promise<HistoryEntry[]>;
   /** The bid for a transaction that writes these accounts; absent on a cluster without bids. */
   readonly priorityFee?: ((writable: readonly Address[]) => Promise<PriorityFee>) | undefined;
   /** Blocks past the last valid one before an absence counts: as long as a node may have lost its memory. */

@@ -105,7 +105,17 @@ describe('a backup', () => {
     expect(codeOf(await run(`db restore ${file}`, env))).toBe('usage');
     expect(codeOf(await run(`db restore ${file} --passphrase-file ${passphrase('two')}`, env))).toBe('data_invalid');
     expect((await run(`db restore ${file} --passphrase-file ${passphrase('one')}`, env)).exitCode).toBe(0);
+    expect((await run('db status', env)).json()).toMatchObject({ needs_reconcile: true });
+    expect((await run('doctor', env)).stdout).toContain('farelock db reconcile');
+    expect(codeOf(await run('intent create off_1', env))).toBe('database_behind');
     expect((await run('wallet balance', env)).json()).toEqual(paid);
+    expect((await run('db reconcile --dry-run', env)).json()).toMatchObject({ status: 'same', dry_run: true });
+    expect((await run('db status', env)).json()).toMatchObject({ needs_reconcile: true });
+    expect((await run('db reconcile', env)).json()).toMatchObject({ status: 'same', dry_run: false });
+    expect((await run('db reconcile --needed', env)).json()).toMatchObject({ status: 'needed' });
+    expect((await run('db status', env)).json()).toMatchObject({ needs_reconcile: true });
+    expect((await run('db reconcile', env)).json()).toMatchObject({ status: 'same' });
+    expect((await run('db status', env)).json()).toMatchObject({ needs_reconcile: false });
     expect((await run('db check', env)).json()).toMatchObject({ status: 'ok' });
     expect(codeOf(await run(`db restore ${file} --passphrase-file ${passphrase('one')}`, env))).toBe('usage');
   });

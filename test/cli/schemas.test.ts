@@ -120,6 +120,7 @@ describe.sequential('a traveller', () => {
     await held('db check', '');
     await held('db backup', join(home, 'a.backup'));
     await held('db restore', `${join(home, 'a.backup')} --dry-run`);
+    expect(await held('db reconcile', '')).toMatchObject({ status: 'same', findings: [] });
     await held('audit list', '');
     await refused('refund show rfr_none', 3, 'refund_request_not_found');
     await refused('stuck show int_none', 3, 'stuck_not_found');

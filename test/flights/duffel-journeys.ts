@@ -2,6 +2,7 @@ import type { Address } from '@solana/kit';
 import { createDuffelProvider } from '../../src/airlines/duffel/index.ts';
 import { readEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
+import type { FlightsOptions } from '../../src/flights/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { HttpResponse } from '../../src/kernel/http.ts';
 import { isProblem } from '../../src/kernel/problems.ts';
@@ -72,7 +73,8 @@ export async function openStage(
       timeoutMs: 5_000,
     }),
   });
-  const service = (wrap: (ports: Ports) => Ports = (ports) => ports) => world.service((ports) => selling(wrap(ports)));
+  const service = (wrap: (ports: Ports) => Ports = (ports) => ports, options: Partial<FlightsOptions> = {}) =>
+    world.service((ports) => selling(wrap(ports)), options);
   const ports = selling({
     store: world.store,
     cluster: world.cluster,
@@ -97,7 +99,7 @@ export async function openStage(
 export interface Playing {
   readonly world: World;
   readonly duffel: ServedDuffel;
-  service(wrap?: (ports: Ports) => Ports): ReturnType<World['service']>;
+  service(wrap?: (ports: Ports) => Ports, options?: Partial<FlightsOptions>): ReturnType<World['service']>;
 }
 
 export interface Ended {

@@ -38,5 +38,5 @@ export function mortal(diesAt: number) {
     lowcost: ports.lowcost && dying(ports.lowcost),
     clock: ports.clock,
   });
-  return { wrap, died: () => moments >= diesAt };
+  return { wrap, died: () => moments >= diesAt, moments: () => moments };
 }

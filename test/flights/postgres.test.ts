@@ -23,6 +23,7 @@ describe.skipIf(!postgresIsInstalled)(
     describe('the sweeper', () => import('./upkeep/sweeper.test.ts').then(() => undefined));
     describe('lowcost', () => import('./offers/lowcost.test.ts').then(() => undefined));
     describe('affiliates', () => import('./bookings/affiliates.test.ts').then(() => undefined));
+    describe('a database that was put back', () => import('./reconcile.test.ts').then(() => undefined));
     describe('what is stuck', () => import('./desk/stuck-others.test.ts').then(() => undefined));
   },
 );

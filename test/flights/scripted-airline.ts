@@ -108,6 +108,10 @@ export function scriptedAirline(nowMs: () => number) {
         return script.unknown.has(reference) ? 'unknown' : null;
       }),
     order: (id) => told('order', () => orderOf(id)),
+    orders: (sinceMs) =>
+      told('orders', () =>
+        [...orders.values()].filter((one) => one.createdAtMs >= sinceMs).map((one) => orderOf(one.providerOrderId)),
+      ),
     cancel: (id, quoteId) =>
       told('cancel', () => {
         script.taken.push(quoteId);

@@ -86,6 +86,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   'db check': () => [],
   'db backup': () => ['gone/a.backup', '--dry-run'],
   'db restore': () => ['gone.backup'],
+  'db reconcile': () => ['--dry-run'],
   'keys issue': () => ['Ana', '--dry-run'],
   'keys revoke': () => ['key_gone', '--yes'],
   'keys partner list': () => [],

@@ -195,6 +195,9 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   '503 operator_funds_low': (_, path) => PAID.includes(path),
   // Of an escrow program that was replaced while the service runs.
   '503 escrow_program_changed': (_, path) => ['/air/intents', '/air/book'].includes(path),
+  // Of a database that was put back: nothing that moves money is done until it is reconciled.
+  '503 database_behind': (method, path) =>
+    method === 'post' && /^\/air\/(intents|book|refund-requests)$|\/(approve|reject|resolve)$/.test(path),
   // Of the support code, which an intent may be asked for with since.
   '403 support_code_mismatch': (_, path) => path === '/air/intents/{intent_id}',
   '429 too_many_attempts': (_, path) => path === '/air/intents/{intent_id}',

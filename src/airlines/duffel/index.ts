@@ -54,6 +54,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
     offer: async (offerId) => (await import('./offers.ts')).unsoldOffer(ports, offerId),
     createOrder: async (request) => (await import('./ordering.ts')).createOrder(ports, request),
     findOrder: async (reference, offerId) => (await import('./ordering.ts')).findOrder(ports, reference, offerId),
+    orders: async (sinceMs) => (await import('./orders.ts')).ordersSince(ports, sinceMs),
     order: async (id) => (await (await import('./orders.ts')).readOrder(ports, id)).order,
     cancel: async (id, quoteId) => (await import('./cancel.ts')).cancelOrder(ports, id, quoteId),
     cancellationQuote: async (id) => (await import('./cancel.ts')).cancellationQuote(ports, id),

@@ -42,20 +42,35 @@ export const askOrder = ({ transport }: DuffelPorts, id: string): Promise<Answer
 export const referenceOf = (raw: Fields): string | null => text(object(raw.metadata)?.reference);
 
 /** Finds an offer's order with this reference; null proves nothing. */
-export async function seenOrder({ transport }: DuffelPorts, offer: string, reference: string): Promise<Found | null> {
+export async function seenOrder(ports: DuffelPorts, offer: string, reference: string): Promise<Found | null> {
+  for await (const { raw, answer } of listedOrders(ports, { offer_id: offer }, 5)) {
+    if (referenceOf(raw) === reference && orderId(raw.id) !== null) return { raw, answer };
+  }
+  return null;
+}
+
+/** Reads the orders that bear a reference. */
+export async function ordersSince(ports: DuffelPorts, sinceMs: number): Promise<ProviderOrder[]> {
+  const found: ProviderOrder[] = [];
+  const since = { 'created_at[after]': new Date(sinceMs).toISOString() };
+  for await (const one of listedOrders(ports, since, Number.POSITIVE_INFINITY)) {
+    const reference = referenceOf(one.raw);
+    if (reference !== null) found.push(orderOf(ports, one, reference));
+  }
+  return found;
+}
+
+async function* listedOrders({ transport }: DuffelPorts, filter: Readonly<Record<string, string>>, mostPages: number) {
   let after: string | null = '';
-  for (let pages = 0; after !== null && pages < 5; pages++) {
-    const query = new URLSearchParams({ offer_id: offer, limit: '200' });
-    if (after !== '') query.set('after', after);
+  for (let pages = 0; after !== null && pages < mostPages; pages++) {
+    const query = new URLSearchParams({ ...filter, limit: '200', ...(after !== '' && { after }) });
     const path = `/air/orders?${query}`;
     const answer: Answer = await transport.ask({ operation: 'orders', path, isQuick: true });
     const given = list(answer.data);
     if (!isOk(answer) || !given) throw failed(answer);
-    const raw = objects(given).find((one) => referenceOf(one) === reference);
-    if (raw && orderId(raw.id) !== null) return { raw, answer };
+    for (const raw of objects(given)) yield { raw, answer };
     after = answer.after;
   }
-  return null;
 }
 
 /**

@@ -168,6 +168,7 @@ export const TOOL: ToolSpec = {
       run(db.dbCheck, async () => (await import('./db/run.ts')).dbCheck),
       run(db.dbBackup, async () => (await import('./db/run.ts')).dbBackup),
       run(db.dbRestore, async () => (await import('./db/run.ts')).dbRestore),
+      run(db.dbReconcile, async () => (await import('./db/reconcile.ts')).dbReconcile),
       run(sandbox.sandboxCarrierSite, async () => (await import('./sandbox/run.ts')).sandboxCarrierSite),
       run(sandbox.sandboxDuffel, async () => (await import('./sandbox/run.ts')).sandboxDuffel),
       run(sandbox.sandboxPlatform, async () => (await import('./sandbox/run.ts')).sandboxPlatform),

@@ -1,5 +1,6 @@
 export * from './airline-checks.ts';
 export * from './attempts.ts';
+export * from './behind.ts';
 export * from './intent-record.ts';
 export * from './operators.ts';
 export * from './ports.ts';

@@ -12,6 +12,7 @@ import type { OperatorWallets, PaymentTerms, Paywall } from '../../payments/inde
 import type { Cluster, Signer } from '../../solana/index.ts';
 import type { Stuck } from '../../wire/flights/index.ts';
 import type { AirlineChecks } from './airline-checks.ts';
+import type { BehindWatch } from './behind.ts';
 import type { Store } from './tables.ts';
 
 /** The operator's settings and their defaults. Amounts are atomic USDC, times milliseconds. */
@@ -125,6 +126,8 @@ export interface FlightsPorts extends Omit<FlightsGiven, 'options'> {
   readonly options: FlightsOptions;
   readonly effects: Effects;
   readonly outbox: Outbox;
+  /** True while a database that was put back has not been reconciled. */
+  readonly isBehind: BehindWatch;
   readonly checks: AirlineChecks;
 }
 

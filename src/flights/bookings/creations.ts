@@ -3,7 +3,7 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { inTurn, regained } from '../../store/base/index.ts';
 import type { BookingRow, FlightsPorts, IntentRow, Store, Tx } from '../base/index.ts';
-import { changeIntent } from '../base/index.ts';
+import { changeIntent, type DATABASE_BEHIND } from '../base/index.ts';
 import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 
 /**
@@ -171,9 +171,6 @@ export async function finishCreation(
   }
   return outcome;
 }
-
-/** Why an intent of a restored database waits for a person, and the mark of the database while one does. */
-export const DATABASE_BEHIND = 'database_behind';
 
 /**
  * Ends an intent without a booking: frees its (wallet, offer) pair and has a `refunding` row give the escrow back.

@@ -4,6 +4,19 @@ import { type EscrowAccount, loadAccount, loadAddress, loadProgram } from '../..
 import { problem } from '../../kernel/problems.ts';
 import { type FlightsPorts, type IntentRow, pageWhile, unlessSilent } from '../base/index.ts';
 
+/** The terms of an escrow, and the subject of its effects. */
+type EscrowTerms = Pick<
+  IntentRow,
+  | 'intent_id'
+  | 'escrow_address'
+  | 'vault_address'
+  | 'mint'
+  | 'program_id'
+  | 'refund_wallet'
+  | 'amount'
+  | 'refund_after_ms'
+>;
+
 type Fence = (() => Promise<void>) | undefined;
 
 /** How soon a refund that waits for its token account is tried again: the owner may take days. */
@@ -13,14 +26,14 @@ type EscrowPorts = Pick<FlightsPorts, 'cluster' | 'effects' | 'authority' | 'tre
 
 /** The escrow of an intent: each step is an effect that happens once, at the program that the intent was opened at. */
 export function createEscrows(ports: EscrowPorts) {
-  const held = async (intent: IntentRow): Promise<bigint> =>
+  const held = async (intent: EscrowTerms): Promise<bigint> =>
     (await ports.cluster.tokenBalance(intent.vault_address as Address)) ?? 0n;
 
   return {
-    read: (intent: IntentRow) => read(ports, intent),
+    read: (intent: EscrowTerms) => read(ports, intent),
     held,
     /** `isNew`: the caller has just written the intent down. */
-    open: (intent: IntentRow, how?: Opening) => open(ports, intent, how),
+    open: (intent: EscrowTerms, how?: Opening) => open(ports, intent, how),
 
     async place(intentId: string) {
       const { mint, escrowProgram: programId } = ports;
@@ -29,7 +42,7 @@ export function createEscrows(ports: EscrowPorts) {
     },
 
     /** Reads the escrow, and opens it again where nothing of it is on chain because the block that opened it was dropped. */
-    async readOrReopen(intent: IntentRow): Promise<EscrowAccount | null> {
+    async readOrReopen(intent: EscrowTerms): Promise<EscrowAccount | null> {
       const escrow = await read(ports, intent);
       if (escrow) return escrow;
       const [account] = await ports.cluster.accounts([intent.escrow_address as Address]);
@@ -39,7 +52,7 @@ export function createEscrows(ports: EscrowPorts) {
     },
 
     /** Pays the treasury exactly the amount; the rest goes to the refund wallet. */
-    capture: (intent: IntentRow, fence: Fence) =>
+    capture: (intent: EscrowTerms, fence: Fence) =>
       act(ports, intent, 'capture', {
         fence,
         already: () => hasEnded(ports, intent, 'captured'),
@@ -47,7 +60,7 @@ export function createEscrows(ports: EscrowPorts) {
       }),
 
     /** Gives back and closes the vault; `closes` closes an unpaid escrow too. @throws Problem `refund_account_missing` */
-    refund: (intent: IntentRow, fence: Fence, { closes = false } = {}) =>
+    refund: (intent: EscrowTerms, fence: Fence, { closes = false } = {}) =>
       act(ports, intent, 'refund', {
         fence,
         already: () => hasEnded(ports, intent, 'refunded', closes),
@@ -60,7 +73,7 @@ export function createEscrows(ports: EscrowPorts) {
       }),
 
     /** Gives back the surplus, after the end everything, closing the vault. @returns false if no account can take it */
-    async sweep(intent: IntentRow, fence?: Fence): Promise<boolean> {
+    async sweep(intent: EscrowTerms, fence?: Fence): Promise<boolean> {
       const { observed } = await parties(ports, intent);
       if (observed.excess > 0n && observed.refundAccount !== 'usable') return false;
       await act(ports, intent, 'sweep', {
@@ -75,7 +88,7 @@ export function createEscrows(ports: EscrowPorts) {
     },
 
     /** Sends a closed escrow's vault to the owner in the intent id. @returns false if no account can take it */
-    async recover(intent: IntentRow): Promise<boolean> {
+    async recover(intent: EscrowTerms): Promise<boolean> {
       const now = await parties(ports, intent);
       if (now.observed.refundAccount !== 'usable') return false;
       await act(ports, intent, 'sweep', {
@@ -85,7 +98,7 @@ export function createEscrows(ports: EscrowPorts) {
       return true;
     },
 
-    close: (intent: IntentRow) => close(ports, intent),
+    close: (intent: EscrowTerms) => close(ports, intent),
   };
 }
 
@@ -99,7 +112,7 @@ interface Act extends Pick<ChainEffect, 'already' | 'fence'>, Opening {
 
 async function act(
   { effects, authority }: EscrowPorts,
-  { intent_id: subject }: IntentRow,
+  { intent_id: subject }: EscrowTerms,
   kind: ChainEffect['kind'],
   { instructions, ...step }: Act,
 ): Promise<string | null> {
@@ -108,7 +121,7 @@ async function act(
 }
 
 /** The escrow on our terms. Strangers could open one there first: its address follows from the id alone. */
-async function read({ cluster, authority, treasury }: EscrowPorts, intent: IntentRow): Promise<EscrowAccount | null> {
+async function read({ cluster, authority, treasury }: EscrowPorts, intent: EscrowTerms): Promise<EscrowAccount | null> {
   const { readEscrow } = await loadAccount();
   const escrow = await readEscrow(cluster, intent.escrow_address as Address, [intent.program_id as Address]);
   const isOurs =
@@ -120,7 +133,7 @@ async function read({ cluster, authority, treasury }: EscrowPorts, intent: Inten
   return isOurs ? escrow : null;
 }
 
-async function parties({ cluster, authority, treasury }: EscrowPorts, intent: IntentRow) {
+async function parties({ cluster, authority, treasury }: EscrowPorts, intent: EscrowTerms) {
   const { observeEscrow } = await loadAccount();
   const at = {
     programId: intent.program_id as Address,
@@ -135,7 +148,7 @@ async function parties({ cluster, authority, treasury }: EscrowPorts, intent: In
 }
 
 /** @throws Problem `refund_account_missing`: the token account is closed, frozen or given away */
-function checkRefundAccount(intent: IntentRow, { observed }: Awaited<ReturnType<typeof parties>>): void {
+function checkRefundAccount(intent: EscrowTerms, { observed }: Awaited<ReturnType<typeof parties>>): void {
   if (observed.refundAccount === 'usable') return;
   throw problem('refund_account_missing', {
     retryAfter: ACCOUNT_RETRY_S,
@@ -144,7 +157,7 @@ function checkRefundAccount(intent: IntentRow, { observed }: Awaited<ReturnType<
 }
 
 /** Creates the state account and the vault; everything in it is frozen from then on. */
-async function open(ports: EscrowPorts, intent: IntentRow, how: Opening = {}): Promise<void> {
+async function open(ports: EscrowPorts, intent: EscrowTerms, how: Opening = {}): Promise<void> {
   await act(ports, intent, 'open_escrow', {
     ...how,
     already: async () => (await read(ports, intent)) !== null,
@@ -164,7 +177,7 @@ async function open(ports: EscrowPorts, intent: IntentRow, how: Opening = {}): P
 }
 
 /** Closes an ended escrow and a vault made again; false while open. @throws Problem `refund_account_missing` */
-async function close(ports: EscrowPorts, intent: IntentRow): Promise<boolean> {
+async function close(ports: EscrowPorts, intent: EscrowTerms): Promise<boolean> {
   const escrow = await read(ports, intent);
   if (!escrow) return true;
   if (escrow.state === 'open') return false;
@@ -180,7 +193,7 @@ async function close(ports: EscrowPorts, intent: IntentRow): Promise<boolean> {
 }
 
 /** True once the escrow ended as asked. An escrow that ended the other way needs a person. */
-async function hasEnded(ports: EscrowPorts, intent: IntentRow, as: 'captured' | 'refunded', closes = false) {
+async function hasEnded(ports: EscrowPorts, intent: EscrowTerms, as: 'captured' | 'refunded', closes = false) {
   const escrow = await read(ports, intent);
   if (escrow?.state === 'open') return false;
   if (escrow?.state === as || (escrow === null && closes)) return true;

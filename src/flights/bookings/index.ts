@@ -1,4 +1,4 @@
-export { DATABASE_BEHIND, finishCreation, holdOrDrop, retire } from './creations.ts';
+export { finishCreation, holdOrDrop, retire } from './creations.ts';
 export * from './escrows.ts';
 export * from './funds.ts';
 export * from './identity.ts';
@@ -6,13 +6,16 @@ export * from './intents.ts';
 export * from './late-ticket.ts';
 export {
   BOOKINGS,
+  beginBooking,
   CLOSE_AFTER_MS,
   FARTHEST_MS,
   farthestMs,
   LEASE_MS,
   type Move,
   moveBooking,
+  NO_PAYMENT,
   NOT_TICKETED,
+  OPEN_BOOKINGS,
   STEP_MS,
   watchForTicket,
 } from './machine.ts';

@@ -73,6 +73,8 @@ const buy = (
     subject: intent.intent_id,
     reference: intent.intent_id,
     async create() {
+      // The passengers went with a database that was put back.
+      if (booking.passengers_sealed === '') throw new Ended({ kind: 'offer_gone' });
       const outcome = await fulfiller.book({
         reference: intent.intent_id,
         offerId: flightOf(intent.offer_id),

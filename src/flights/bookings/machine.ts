@@ -21,8 +21,11 @@ import {
 import type { Escrows } from './escrows.ts';
 import type { createMails, Written } from './mails.ts';
 
-/** Moves a booking: the request that pays for it, the step runner, an operator, or the sweep of unbooked intents. */
-type Mover = 'payment' | 'runner' | 'operator' | 'sweep';
+/**
+ * Moves a booking: the request that pays for it, the step runner, an operator, the sweep of unbooked intents, or what
+ * compares a restored database with the chain.
+ */
+type Mover = 'payment' | 'runner' | 'operator' | 'sweep' | 'reconcile';
 
 type Moves = Readonly<Partial<Record<BookingState, readonly Mover[]>>>;
 
@@ -66,6 +69,9 @@ const BEGINNINGS: Moves = {
   settling: ['payment'],
   // No customer's booking: only the escrow is given back.
   refunding: ['sweep'],
+  // Forgotten by a restored database: the airline or the chain has it.
+  ordering: ['reconcile'],
+  capturing: ['reconcile'],
 };
 
 export type WorkState = {
@@ -79,7 +85,12 @@ export const UNORDERED = (Object.keys(BOOKING_STATES) as BookingState[]).filter(
   (state) => (BOOKING_STATES[state] as Standing).unordered === true,
 );
 
+/** States that the chain or the airline may show a booking to be in. */
+const FOUND: readonly BookingState[] = ['ordering', 'capturing', 'refunding'];
+const isOpenEnded = (state: BookingState): boolean => state !== 'booked' && state !== 'refunded';
+
 export function mayMove(from: BookingState, to: BookingState, by: Mover): boolean {
+  if (by === 'reconcile') return isOpenEnded(from) && FOUND.includes(to);
   if (from === 'stuck') return by === 'operator' && isWork(to);
   const { to: moves }: Standing = BOOKING_STATES[from];
   return moves[to]?.includes(by) ?? false;

@@ -5,7 +5,7 @@ import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { inTurn, regained } from '../../store/base/index.ts';
 import { LeaseLost, type PollPolicy, pollPauseMs } from '../../store/index.ts';
 import type { BookingRow, FlightsPorts, IntentRow } from '../base/index.ts';
-import { bookingOf, changeIntent, intentOf, lockedOffer, pageAlone } from '../base/index.ts';
+import { bookingOf, changeIntent, DATABASE_BEHIND, intentOf, lockedOffer, pageAlone } from '../base/index.ts';
 import { checkPriceHolds, isLowcost } from '../offers/index.ts';
 import { dropUnpaid } from './creations.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
@@ -181,13 +181,16 @@ const placeOrder = ({ ports, claims }: StepTools, provider: Provider, booking: B
   ports.effects.airline<ProviderOrder>({
     subject: intent.intent_id,
     reference: intent.intent_id,
-    create: () =>
-      provider.createOrder({
+    create: async () => {
+      // The passengers went with a database that was put back.
+      if (booking.passengers_sealed === '') throw new OrderRefused(DATABASE_BEHIND, false);
+      return provider.createOrder({
         reference: intent.intent_id,
         offerId: intent.offer_id,
         expectedAmountDecimal: lockedOffer(intent).total_amount_decimal,
         passengers: openPassengers(ports.secrets, booking),
-      }),
+      });
+    },
     find: () => provider.findOrder(intent.intent_id, intent.offer_id),
     idOf: (order) => order.providerOrderId,
     refused: (error) => (error instanceof OrderRefused ? error.reason : isProblem(error, ...REFUSALS)),

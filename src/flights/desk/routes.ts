@@ -137,6 +137,7 @@ export const deskRoutes: RouteTable<Desk> = {
         'payout_is_zero',
         'plan_changed',
         'treasury_insufficient',
+        'database_behind',
         'cluster_failed',
         // Asks the airline for its quote.
         'provider_failed',
@@ -156,7 +157,7 @@ export const deskRoutes: RouteTable<Desk> = {
       summary: 'Reject, with a reason for the customer; dry_run shows the e-mail.',
       body: wire('rejectRequest'),
       answers: { 200: { description: DONE, schema: [wire('refundCase'), wire('rejectionPlan')] } },
-      codes: [...DECIDING, 'ticket_already_cancelled', 'provider_failed', 'upstream_rate_limited'],
+      codes: [...DECIDING, 'ticket_already_cancelled', 'database_behind', 'provider_failed', 'upstream_rate_limited'],
       async run({ context, params, body }) {
         const { ports, by } = context;
         if (body.dry_run) return planRejection(ports, await openCase(ports, params.request_id), by, body.reason);
@@ -204,6 +205,7 @@ export const deskRoutes: RouteTable<Desk> = {
         'stuck_already_resolved',
         'decision_not_possible',
         'case_already_claimed',
+        'database_behind',
         'cluster_failed',
         // A refund goes on with what was agreed to.
         'plan_changed',

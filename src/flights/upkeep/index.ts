@@ -31,8 +31,22 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, funds: Funds
     return createRefundPayouts(ports).runDue();
   }
 
+  /** A database that was put back says nothing of it: a process that stays looks before its first work. */
+  let hasLooked = !ports.options.sweepsAtStart;
+  async function isHeld(): Promise<boolean> {
+    if (!hasLooked) hasLooked = (await (await import('./restored.ts')).lookForRestored(ports)) !== 'unknown';
+    return !hasLooked || (await ports.isBehind());
+  }
+
   return {
+    /** Looks once whether the database was put back. */
+    isHeld,
+
     async runDue(): Promise<WorkerRun> {
+      if (await isHeld()) {
+        ports.outbox.start();
+        return { worked: 0, nextDueAtMs: null };
+      }
       await ports.paywall.recover?.();
       await ports.effects.recover();
       let worked = await tidyIntents(ports);

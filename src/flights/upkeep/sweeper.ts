@@ -7,22 +7,20 @@ import { journeyEndMs } from '../../kernel/domain/ics.ts';
 import { tokenIn } from '../../solana/index.ts';
 import { inTurn } from '../../store/base/index.ts';
 import { BITE, erasing, removeOld } from '../../store/index.ts';
-import { type FlightsPorts, type IntentRow, lockedOffer, pageAlone, unlessSilent, WRONG_CODES } from '../base/index.ts';
+import { type FlightsPorts, type IntentRow, lockedOffer, pageAlone, WRONG_CODES } from '../base/index.ts';
 import { CLOSE_AFTER_MS, type Escrows, keptOrder, lookForLateTicket } from '../bookings/index.ts';
 import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/index.ts';
+import { lookForRestored } from './restored.ts';
 import { type Due, done, eachTask, MOST_AT_ONCE, putOff } from './tasks.ts';
 
 /** A heap is taken away in bites, and quicker than it can grow. */
 const SOON_MS = 1_000;
-/** /ready says no until a person has ended what a restored database left open: it learns of that soon. */
-const BEHIND_MS = 15_000;
 
 /** Sweeps tasks, which stay rows until done, and a bite of dead rows. @returns `againMs` until a sooner next sweep */
 export async function sweep(ports: FlightsPorts, escrows: Escrows) {
   const isMoreDead = await prune(ports);
-  const { worked, isBehind } = await restored(ports);
+  if ((await lookForRestored(ports)) === 'behind') return { worked: 0, againMs: null };
   const counts = [
-    worked,
     await lateMoney(ports, escrows),
     await lateTickets(ports),
     await closeEscrows(ports, escrows),
@@ -30,16 +28,8 @@ export async function sweep(ports: FlightsPorts, escrows: Escrows) {
   ];
   return {
     worked: counts.reduce((sum, count) => sum + count, 0),
-    againMs: isMoreDead || counts.some((count) => count === MOST_AT_ONCE) ? SOON_MS : isBehind ? BEHIND_MS : null,
+    againMs: isMoreDead || counts.some((count) => count === MOST_AT_ONCE) ? SOON_MS : null,
   };
-}
-
-async function restored(ports: FlightsPorts) {
-  const { findRestored } = await import('./restored.ts');
-  return unlessSilent(findRestored(ports), ({ code }) => {
-    ports.log('warn', 'chain_unread', { error_code: code });
-    return { worked: 0, isBehind: false };
-  });
 }
 
 const lateMoney = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>

@@ -80,6 +80,7 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
     createOrder: (order) => createOrder(airline, order),
     findOrder: async (reference) => (await book()).byReference(reference, clock.now()),
     order: async (providerOrderId) => (await book()).byId(providerOrderId, clock.now()),
+    orders: async (sinceMs) => (await book()).since(sinceMs, clock.now()),
     cancel: async (providerOrderId) => (await book()).cancel(providerOrderId, clock.now()),
     async close() {
       await (await book.opened())?.close();

@@ -93,6 +93,10 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
       return row ? orderAt(row, nowMs) : null;
     },
     byId,
+    async since(sinceMs: number, nowMs: number): Promise<ProviderOrder[]> {
+      const rows = await database.selectFrom('orders').selectAll().where('created_at_ms', '>=', sinceMs).execute();
+      return rows.map((row) => orderAt(row, nowMs));
+    },
     async cancel(orderId: string, nowMs: number): Promise<ProviderOrder> {
       // Only live orders are cancelled, once.
       await database

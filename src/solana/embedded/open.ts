@@ -101,6 +101,12 @@ export async function openEmbeddedCluster(options: {
       ),
     signaturesWithMemo: (memo, account) =>
       told(() => historyWithMemo(ledger, account, memo).map(({ signature }) => signature)),
+    history: (account, { before, limit = HISTORY_PAGE } = {}) =>
+      told(() => {
+        const beforeSeq = before === undefined ? Number.MAX_SAFE_INTEGER : (ledger.landing(before)?.seq ?? 0);
+        const page = ledger.transactionsNaming(account, { beforeSeq, untilSeq: 0, limit });
+        return page.map(({ signature, err, blockTime }) => ({ signature, err, blockTime }));
+      }),
     doubtBlocks: 0n,
     close: () => file.close(),
   };

@@ -88,6 +88,12 @@ export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { r
     send: (wire) => sendAndConfirm(wire, { ...ports, status: reads.signatureStatus }),
     isAbsent: (trace, from) => isAbsent(caller, trace, from),
     signaturesWithMemo: (memo, account) => signaturesWithMemo(caller, memo, account),
+    async history(account, from) {
+      const page = await historyPage(caller, account, from);
+      return page.map(({ signature, err, blockTime }) => ({
+        ...{ signature: signature as Signature, err: err ?? null, blockTime: blockTime ?? null },
+      }));
+    },
     priorityFee: (writable) => bid(caller, writable, options.priorityFeeCap ?? USUAL_FEE_CAP),
     doubtBlocks: DOUBT_BLOCKS,
     close: async () => closing.abort(),
@@ -250,30 +256,33 @@ async function isAbsentBy(
   }
   let before: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
-    // A node that lags cannot know the newest: it refuses and is retried.
-    const options = { commitment: 'confirmed', limit: PAGE, ...(before === undefined ? {} : { before }) };
-    const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
+    const entries = await historyPage(caller, account, { before });
     const isNamed = entries.some((entry) =>
       'signature' in trace
         ? entry.signature === trace.signature
         : (entry.err ?? null) === null && memoStands(entry.memo, trace.memo),
     );
     if (isNamed) return false;
-    const last = entries.at(-1);
-    if (!last) return false;
     const reachesBack = entries.some(
       ({ blockTime, slot }) =>
         (typeof blockTime === 'number' && blockTime < sinceS) || (sinceSlot !== null && slot < sinceSlot),
     );
     if (reachesBack) return true;
-    before = last.signature;
+    before = entries.at(-1)?.signature;
+    if (before === undefined) return false;
   }
   return false;
 }
 
+/** Reads a page of an account's history. A node that lags cannot know the newest: it refuses and is retried. */
+function historyPage(caller: RpcCaller, account: Address, from: { before?: string | undefined; limit?: number } = {}) {
+  const { before, limit = PAGE } = from;
+  const options = { commitment: 'confirmed', limit, ...(before === undefined ? {} : { before }) };
+  return caller.read('getSignaturesForAddress', [account, options], historyAnswer);
+}
+
 /** Searches the newest thousand transactions of an account. */
 async function signaturesWithMemo(caller: RpcCaller, memo: string, account: Address): Promise<Signature[]> {
-  const options = { commitment: 'confirmed', limit: PAGE };
-  const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
+  const entries = await historyPage(caller, account);
   return entries.filter((entry) => memoStands(entry.memo, memo)).map(({ signature }) => signature as Signature);
 }

@@ -217,6 +217,12 @@ export const health = z.strictObject({
     .describe(
       "The seller's balance with the airline does not cover the cheapest ticket. `holds` is null where the airline does not tell it, and an order that it did not cover waits.",
     ),
+  reconcile: z
+    .strictObject({ why: z.enum(['restored', 'chain', 'by_hand']), since: instant })
+    .optional()
+    .describe(
+      'The database was put back, and may lack what happened since then: bookings, refunds and pay-outs wait for `farelock db reconcile`.',
+    ),
   escrow_program: z
     .strictObject({ address: wallet, trouble: z.string() })
     .optional()

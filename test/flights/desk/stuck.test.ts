@@ -304,7 +304,13 @@ async function refundByAnybody(made: CreatedIntent): Promise<void> {
     .where('intent_id', '=', made.intent_id)
     .executeTakeFirstOrThrow();
   await createEscrows(ports).refund(intent, undefined);
-  await world.store.deleteFrom('effects').where('subject', '=', made.intent_id).where('kind', '=', 'refund').execute();
+  // Nothing of it is known as an act of ours for this intent.
+  await world.store
+    .updateTable('effects')
+    .set({ subject: 'anybody', live_key: null })
+    .where('subject', '=', made.intent_id)
+    .where('kind', '=', 'refund')
+    .execute();
 }
 
 test('a confirmation that arrives between the decision and the refund wins: the ticket is captured', async () => {

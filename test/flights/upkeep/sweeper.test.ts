@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createEffects } from '../../../src/effects/index.ts';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
+import { watchBehind } from '../../../src/flights/base/behind.ts';
 import { defaultOptions, type FlightsPorts } from '../../../src/flights/base/ports.ts';
 import { createEscrows } from '../../../src/flights/bookings/escrows.ts';
 import { createUpkeep } from '../../../src/flights/upkeep/index.ts';
@@ -40,6 +41,7 @@ function upkeepOf({ purgeAfterDays = 30 } = {}) {
     options: { ...defaultOptions, purgeAfterDays },
     effects: createEffects(common),
     outbox,
+    isBehind: watchBehind(common),
   } as unknown as FlightsPorts;
   const escrows = createEscrows(ports);
   return { outbox, sweeper: { sweep: () => sweep(ports, escrows) }, upkeep: createUpkeep(ports, escrows) };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { plan, published } from '../../spec/published.ts';
+import { instant, plan, published, usdc } from '../../spec/published.ts';
 
 const steps = z.array(z.string());
 const days = z.int().nullable();
@@ -14,6 +14,7 @@ export const dbStatus = published(
       .describe('behind: steps of this version are missing. newer: this version may neither read nor write it.'),
     version: z.string().describe('Of this farelock.'),
     bytes: z.number(),
+    needs_reconcile: z.boolean().describe('It was put back: bookings, refunds and pay-outs wait for db reconcile.'),
     applied: steps.describe('In the order of their names.'),
     missing: steps,
     newer: steps.describe('Steps that only newer versions know, and that a version has to know.'),
@@ -57,3 +58,27 @@ const copied = z.strictObject({
 
 export const dbBackup = published(copied, { plan: plan({}) });
 export const dbRestore = published(copied, { plan: plan({}) });
+
+export const dbReconcile = published(
+  z.strictObject({
+    status: z.enum(['same', 'differed', 'needed']).describe('needed: only noted, by --needed.'),
+    dry_run: z.boolean().describe('true: nothing was written, and the database waits as before.'),
+    since: instant.nullable().describe('The moment from which the database may lack rows.'),
+    counts: z.record(z.string(), z.int()).describe('All findings, by kind.'),
+    findings: z
+      .array(
+        z.strictObject({
+          kind: z.string(),
+          subject: z.string().describe('An intent, an escrow, an order, a wallet or a pay-out.'),
+          state: z.string().nullable().describe('In the database, or on the chain where the database knows nothing.'),
+          amount: usdc.nullable(),
+          transaction: z.string().nullable(),
+          outcome: z
+            .enum(['carried_on', 'noted', 'person'])
+            .describe('carried_on: the service goes on from there. noted: nothing follows. person: see todo.'),
+          todo: z.string().nullable(),
+        }),
+      )
+      .describe('At most 200, those for a person first.'),
+  }),
+);

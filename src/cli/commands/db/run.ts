@@ -34,6 +34,7 @@ const shownState = (state: DatabaseState): Status => ({
   missing: state.missing,
   newer: state.newer,
   beside: state.beside,
+  needs_reconcile: state.needsReconcile,
   tables: state.tables.map(({ name, rows, bytes, keeps }) => ({
     ...{ table: name, rows, bytes, keeps_days: keeps.days, keeps_personal_data_days: keeps.personalDays },
     ...{ setting: keeps.setting, default_days: keeps.usualDays },
@@ -59,6 +60,7 @@ const statusView: View<Status> = {
           Database: shown.store === 'file' ? shown.at : `PostgreSQL ${shown.server_version}, ${shown.at}`,
           State: (shown.status === 'current' ? paint.good : paint.warn)(STANDS[shown.status]),
           'Used by': `farelock ${shown.version}${shown.status === 'current' ? '' : ': no'}`,
+          Restored: shown.needs_reconcile ? paint.warn('not reconciled yet: farelock db reconcile') : null,
           Size: sizeText(shown.bytes),
           Steps: `${shown.applied.length} applied`,
           Missing: steps(shown.missing),
@@ -162,7 +164,7 @@ export const dbRestore: Run<typeof spec.dbRestore> = async (context, { file, pas
   const passphrase = passphraseIn(passphraseFile);
   const names = await (await session.databaseDesk()).restore(file, passphrase);
   terminal.result(copiedOf(file, names, passphrase), copiedView('Restored'));
-  terminal.aside(['', ...nextLines('farelock db check')]);
+  terminal.aside(['', ...nextLines('farelock db check', 'farelock db reconcile')]);
   return 0;
 };
 

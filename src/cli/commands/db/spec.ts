@@ -1,4 +1,5 @@
 import { argument, command, option } from '../../spec/index.ts';
+import { sellers } from '../serve/spec.ts';
 
 export const dbStatus = command({
   name: 'db status',
@@ -44,4 +45,17 @@ export const dbRestore = command({
   effect: 'runs',
   examples: ['farelock db restore monday.backup --passphrase-file passphrase'],
   list: 'files',
+});
+
+export const dbReconcile = command({
+  name: 'db reconcile',
+  summary: 'After a restore: compare the database with cluster and airline, and go on from there',
+  options: [
+    option('--needed', 'only note that it is needed: bookings, refunds and pay-outs wait until it has run'),
+    option('--since <time>', 'look back so far (default: to the newest row, or when the backup was made)'),
+    ...sellers,
+  ],
+  effect: 'runs',
+  examples: ['farelock db reconcile --dry-run', 'farelock db reconcile', 'farelock db reconcile --needed'],
+  list: 'findings',
 });

@@ -63,6 +63,10 @@ export function skewOf(
 /** Work that waits for a person, by id. */
 export const stuck = (ids: readonly string[]): Finding => {
   if (ids[0] === undefined) return ok('Nothing needs a decision');
+  if (ids.includes('reconcile')) {
+    const fix = 'Nothing is booked, refunded or paid out until it is compared with cluster and airline.';
+    return failed('The database was put back, and is not reconciled', fix, 'farelock db reconcile');
+  }
   const waiting = `${counted(ids.length, 'thing waits', 'things wait')} for a person`;
   return warning(waiting, 'Decide about them.', `farelock stuck show ${ids[0]}`);
 };

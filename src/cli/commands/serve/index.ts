@@ -4,6 +4,8 @@ import { type HttpRequest, HttpResponse, json } from '../../../kernel/http.ts';
 import { problem, problemBody } from '../../../kernel/problems.ts';
 import type { CommandContext } from '../../spec/index.ts';
 
+export { airlineSettings } from './airline-settings.ts';
+
 /** Reads past the unread rest of a body for as long, so that its sender can hear the answer. */
 const REST_MS = 500;
 /** Longer than balancers keep an idle connection (60 s): a request on one that is being closed here would be lost. */

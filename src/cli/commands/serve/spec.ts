@@ -1,14 +1,11 @@
 import { PROVIDERS } from '../../../kernel/domain/providers.ts';
 import { choiceOption, clusterOptions, collected, command, integerOption, option, text } from '../../spec/index.ts';
 
-const services = [
-  option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
-  option('--migrate', 'bring a PostgreSQL database up to date first, as farelock db migrate does'),
-  option('--accept-changes', 'settings that differ from those of the other processes of the database become theirs'),
+/** Options that name the cluster and the airlines of a service. */
+export const sellers = [
   ...clusterOptions,
   option('--escrow-program <address>', 'escrow program of new intents (default: the one deployed from here)'),
   option('--mainnet', 'take real USDC, where the cluster is mainnet'),
-  option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)'),
   option(
     '--provider <name>',
     'whose seats are sold: sandbox (default), duffel (token: FARELOCK_DUFFEL_TOKEN)',
@@ -21,6 +18,14 @@ const services = [
     'carriers without an interface: none, sandbox, browser (default: none, with --provider sandbox: sandbox)',
     choiceOption(['none', 'sandbox', 'browser']),
   ),
+] as const;
+
+const services = [
+  option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
+  option('--migrate', 'bring a PostgreSQL database up to date first, as farelock db migrate does'),
+  option('--accept-changes', 'settings that differ from those of the other processes of the database become theirs'),
+  ...sellers,
+  option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)'),
   option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
   option('--metrics <host:port>', 'serve /metrics for Prometheus, on a port of its own (or FARELOCK_METRICS)'),
   option('--live', 'the partner service accepts live keys only, no demo keys (or FARELOCK_ENVIRONMENT=live)'),

@@ -1,0 +1,258 @@
+import type { ProviderOrder } from '../../airlines/index.ts';
+import { type EffectKind, writeAttempt } from '../../effects/index.ts';
+import { instant } from '../../kernel/clock.ts';
+import { asInteger } from '../../kernel/money.ts';
+import { isProblem } from '../../kernel/problems.ts';
+import { inTurn } from '../../store/base/index.ts';
+import {
+  BY_SERVICE,
+  bookingOf,
+  changeIntent,
+  DATABASE_BEHIND,
+  type FlightsPorts,
+  type IntentRow,
+  type Tx,
+  writeAudit,
+} from '../base/index.ts';
+import {
+  askAirline,
+  beginBooking,
+  createStepRunner,
+  type Escrows,
+  keepOrder,
+  type Move,
+  moveBooking,
+  retire,
+} from '../bookings/index.ts';
+import { isLowcost } from '../offers/index.ts';
+import { adoptedIntent } from './adopted.ts';
+import { type Case, fundingOf } from './cases.ts';
+import type { EscrowAct, Finding, LandedPayment } from './types.ts';
+
+/** A finding, and what carries it on; again is harmless. */
+export interface Item {
+  readonly finding: Finding;
+  carry(): Promise<void>;
+}
+
+export interface Tools {
+  readonly ports: FlightsPorts;
+  readonly escrows: Escrows;
+  readonly sinceMs: number;
+}
+
+type FoundState = 'ordering' | 'capturing' | 'refunding';
+
+/** The difference of a case; null where there is none. */
+export async function itemOf(tools: Tools, one: Case): Promise<Item | null> {
+  if (one.intent) return knownItem(tools, one, one.intent);
+  return one.account && one.order && isAlive(one) ? adoptedItem(tools, one) : unknownItem(tools, one);
+}
+
+const has = ({ acts }: Case, kind: EscrowAct['kind']): EscrowAct | undefined => acts.find((act) => act.kind === kind);
+
+function knownItem(tools: Tools, one: Case, intent: IntentRow): Item | null {
+  const { booking, account, held, order, acts } = one;
+  const state = booking?.state ?? null;
+  const isOver = state === 'booked' || state === 'refunded' || intent.status !== 'active';
+  const item = (kind: Finding['kind'], to: FoundState | null, todo: string | null = null): Item => ({
+    finding: {
+      ...{ kind, subject: intent.intent_id, state, amount: BigInt(intent.amount) },
+      transaction: acts.at(0)?.signature ?? null,
+      outcome: todo !== null ? 'person' : to === null ? 'noted' : 'carried_on',
+      todo,
+    },
+    carry: () => carryOn(tools, one, intent, to, kind),
+  });
+  const stuckShow = `farelock stuck show ${intent.intent_id}`;
+  const captured = has(one, 'capture');
+  if (captured && !isOver) {
+    if (order || state === 'capturing') return item('captured', 'capturing');
+    return item('captured', 'ordering', tools.ports.provider?.orders ? stuckShow : null);
+  }
+  if (captured && state === 'refunded') return item('captured', null, stuckShow);
+  const refunded = has(one, 'refund') ?? (account === null && !isOver ? has(one, 'close_escrow') : undefined);
+  if (refunded && !isOver) return item('refunded', 'refunding');
+  if (refunded && state === 'booked')
+    return item('refunded', null, 'The ticket lives and its escrow went back: cancel it with the airline.');
+  const isPaid = account?.state === 'open' && !isOver && held >= account.amount;
+  // A carrier's web site is asked by our records of its visits, which went with the database.
+  const askSite = isLowcost(intent.offer_id) ? stuckShow : null;
+  if (isPaid && booking === null) return item('booking_forgotten', 'ordering', askSite);
+  const isUnordered = isPaid && (state === 'settling' || state === 'queued');
+  if (isUnordered && (askSite !== null || (order && isOrdered(order))))
+    return item('order_forgotten', 'ordering', askSite);
+  return acts.length === 0 ? null : item('escrow_acts', null);
+}
+
+const isOrdered = ({ status }: ProviderOrder): boolean => status !== 'cancelled' && status !== 'failed';
+
+/** An order that decides about its escrow: a captured one, or one whose money waits. */
+const isAlive = ({ account, order, held }: Case): boolean =>
+  account !== null &&
+  order !== null &&
+  (account.state === 'captured' || (account.state === 'open' && held >= account.amount && isOrdered(order)));
+
+/** The intent is made anew from its escrow and its order, then goes on like one that the database knows. */
+async function adoptedItem(tools: Tools, one: Case): Promise<Item> {
+  const { account, order } = one;
+  if (!account || !order) throw new Error('nothing to adopt');
+  const paid = await fundingOf(tools.ports, account.vault, tools.sinceMs);
+  const intent = adoptedIntent(tools.ports, account, order, paid);
+  if (!intent) return unknownItem(tools, one);
+  return {
+    finding: {
+      ...{ kind: 'order_adopted', subject: intent.intent_id, state: account.state, amount: account.amount },
+      ...{ transaction: has(one, 'capture')?.signature ?? null, outcome: 'carried_on', todo: null },
+    },
+    carry: () =>
+      carryOn(tools, one, intent, account.state === 'captured' ? 'capturing' : 'ordering', 'order_adopted', paid),
+  };
+}
+
+/** Writes down what was forgotten, all of it or nothing, and takes the steps that follow. */
+async function carryOn(
+  tools: Tools,
+  one: Case,
+  intent: IntentRow,
+  to: FoundState | null,
+  kind: Finding['kind'],
+  paid?: LandedPayment | null,
+): Promise<void> {
+  const { ports, escrows } = tools;
+  const { store, clock } = ports;
+  const { intent_id } = intent;
+  const funding =
+    paid === undefined && to !== null && one.booking === null && one.account
+      ? await fundingOf(ports, one.account.vault, tools.sinceMs)
+      : paid;
+  const isLost = to === 'ordering' && isLowcost(intent.offer_id) && (await askAirline(ports, intent)) === 'none';
+  await inTurn(store, [`intents:${intent_id}`], async (tx) => {
+    if (one.intent === null) {
+      await tx
+        .insertInto('intents')
+        .values(intent)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+    await keepActs(ports, tx, intent_id, one.acts);
+    if (to === 'capturing' && one.order) {
+      await keepOrder(ports, intent, one.order, tx);
+      await attempt(ports, tx, 'airline_order', intent_id, { state: 'done', result: one.order.providerOrderId });
+    }
+    // Found by its reference before anything is ordered; a purchase that only a site knows bars a second one.
+    if (to === 'ordering') await attempt(ports, tx, 'airline_order', intent_id, { state: isLost ? 'stuck' : 'sent' });
+    if (to !== null) await move(ports, tx, one, intent, to, funding ?? null);
+    const detail = { kind, transactions: one.acts.map(({ signature }) => signature) };
+    await writeAudit(tx, ports, { ...BY_SERVICE, action: 'reconcile', subject: intent_id, detail });
+  });
+  // The worker ends what a silent cluster or airline keeps from ending now.
+  if (to !== null) await createStepRunner(ports, escrows).carryOutNow(intent_id);
+  ports.log('warn', 'reconciled', { intent_id, kind, at: instant(clock.now()) });
+}
+
+const attempt = (
+  ports: FlightsPorts,
+  tx: Tx,
+  kind: EffectKind,
+  subject: string,
+  fields: { readonly state: 'sent' | 'stuck' | 'done'; readonly result?: string },
+) => writeAttempt(tx, ports, kind, subject, { reference: subject, ...fields });
+
+/** Effects that were done: a later attempt at any of them finds it by its transaction. */
+export async function keepActs(
+  ports: FlightsPorts,
+  tx: Tx,
+  subject: string,
+  acts: readonly Pick<EscrowAct, 'kind' | 'signature'>[],
+): Promise<void> {
+  for (const { kind, signature } of acts) {
+    const done = { state: 'done', signature } as const;
+    const isFirst = kind !== 'sweep' && (await writeAttempt(tx, ports, kind, subject, done));
+    // A second one of its kind bars nothing: sweeps repeat, and the place of another attempt is taken.
+    if (!isFirst) await writeAttempt(tx, ports, kind, subject, { ...done, live_key: null });
+  }
+}
+
+async function move(
+  ports: FlightsPorts,
+  tx: Tx,
+  { account, order, held }: Case,
+  intent: IntentRow,
+  to: FoundState,
+  funding: LandedPayment | null,
+): Promise<void> {
+  const nowMs = ports.clock.now();
+  const { intent_id } = intent;
+  const booking = (await bookingOf(tx, intent_id)) ?? null;
+  // It held the price, unless the program remembers that it never did.
+  const wasPaid = to !== 'refunding' || account?.neverFunded === false || held > 0n;
+  await changeIntent(tx, intent_id, {
+    ...(wasPaid && { observed_amount: intent.amount }),
+    ...(wasPaid && { booking_requested_at_ms: intent.booking_requested_at_ms ?? funding?.atMs ?? nowMs }),
+    ...(to === 'capturing' && { ticketed_at_ms: intent.ticketed_at_ms ?? order?.updatedAtMs ?? nowMs }),
+    updated_at_ms: nowMs,
+  });
+  if (to === 'refunding' && booking === null) return retire(tx, intent, DATABASE_BEHIND, nowMs);
+  const change: Move['change'] = {
+    ...(order && { provider_order_id: order.providerOrderId }),
+    ...(to === 'refunding' && { refund_reason: booking?.refund_reason ?? DATABASE_BEHIND }),
+  };
+  if (booking === null) {
+    const key = funding?.key ?? `forgotten:${intent_id}`;
+    const row = { intent_id, state: to, payment_key: key, passengers_sealed: '', refund_reason: null } as const;
+    await beginBooking(tx, 'reconcile', { ...row, due_at_ms: nowMs, ...change }, nowMs);
+  } else if (booking.state !== to) await moveBooking(tx, booking, { by: 'reconcile', to, change }, nowMs);
+}
+
+/** An escrow whose intent nobody can name: only what is left in it can be given back. */
+function unknownItem(tools: Tools, one: Case): Item {
+  const { account, held, order, acts, escrow } = one;
+  const isPaid = account !== null && held >= account.amount;
+  const base = {
+    kind: 'escrow_unknown',
+    subject: escrow,
+    state: account?.state ?? 'closed',
+    amount: account?.amount ?? null,
+    transaction: acts.at(0)?.signature ?? null,
+  } as const;
+  const note = () => keepUnknown(tools, one);
+  if (account === null || account.state === 'refunded')
+    return { finding: { ...base, outcome: 'noted', todo: null }, carry: note };
+  if (account.state === 'captured') {
+    const todo = `No order of it was found. Ask the airline about tickets of ${instant(Number(account.openedAt) * 1000)}; its refund wallet is ${account.refundOwner}.`;
+    return { finding: { ...base, outcome: 'person', todo }, carry: note };
+  }
+  // A carrier's web site lists no orders, and its purchases are forgotten with the database.
+  const mayBeOrdered = isPaid && (!tools.ports.provider?.orders || tools.ports.lowcost != null || order !== null);
+  if (mayBeOrdered) {
+    const after = instant(Number(account.refundAfter) * 1000);
+    const todo = `It may have a ticket: ask the airline or carrier. From ${after} its customer takes the money back with farelock wallet recover, by the intent's id.`;
+    return { finding: { ...base, outcome: 'person', todo }, carry: note };
+  }
+  return { finding: { ...base, outcome: 'carried_on', todo: null }, carry: () => giveBack(tools, one) };
+}
+
+const keepUnknown = ({ ports }: Tools, { escrow, acts, account }: Case): Promise<void> =>
+  inTurn(ports.store, [], async (tx) => {
+    await keepActs(ports, tx, escrow, acts);
+    const detail = { kind: 'escrow_unknown', state: account?.state ?? 'closed', amount: String(account?.amount ?? '') };
+    await writeAudit(tx, ports, { ...BY_SERVICE, action: 'reconcile', subject: escrow, detail });
+  });
+
+/** Refunds an escrow to its refund owner, or closes an unpaid one, whose rent comes back. */
+async function giveBack(tools: Tools, one: Case): Promise<void> {
+  const { account } = one;
+  if (!account) return;
+  // Its effect names the escrow, as no intent's id is known.
+  const stand = {
+    ...{ intent_id: account.address, escrow_address: account.address, vault_address: account.vault },
+    ...{ mint: account.mint, program_id: account.programId, refund_wallet: account.refundOwner },
+    ...{ amount: asInteger(account.amount), refund_after_ms: Number(account.refundAfter) * 1000 },
+  };
+  await tools.escrows.refund(stand, undefined, { closes: true }).catch((error: unknown) => {
+    // The effect is on record: the worker ends it.
+    if (!isProblem(error, 'not_final')) throw error;
+  });
+  await keepUnknown(tools, one);
+}
