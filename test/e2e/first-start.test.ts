@@ -8,7 +8,7 @@ import { rounds, upTo } from '../rounds.ts';
 import { postgresKeepsTime, startPostgres, type TestPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
-const AT_ONCE = 8;
+const AT_ONCE = rounds(4, 8);
 
 let server: TestPostgres | null = null;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-const eight = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: AT_ONCE }, work));
+const atOnce = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: AT_ONCE }, work));
 
 /** Asks as a balancer does: what takes long at first, such as filling the wallets, is a 503 until it is done. */
 async function readyAt(url: string): Promise<void> {
@@ -26,9 +26,9 @@ async function readyAt(url: string): Promise<void> {
 describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) => {
   const newHome = () => mkdtempSync(join(tmpdir(), 'farelock-first-'));
 
-  test('eight servers come up on a new home, and all of them serve', async () => {
+  test(`${AT_ONCE} servers come up on a new home, and all of them serve`, async () => {
     const home = newHome();
-    const servers = await eight(() => serveIn(farelockIn({}, home)));
+    const servers = await atOnce(() => serveIn(farelockIn({}, home)));
     await Promise.all(servers.map(({ flightsUrl }) => readyAt(flightsUrl)));
     const keyFiles = new Set(servers.map(({ operatorKeyFile }) => operatorKeyFile));
     const ends = await Promise.all(servers.map((one) => one.stop()));
@@ -38,7 +38,7 @@ describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) =
   }, 120_000);
 
   test.runIf(postgresKeepsTime)(
-    'eight servers come up on a new PostgreSQL database',
+    `${AT_ONCE} servers come up on a new PostgreSQL database`,
     async () => {
       const home = newHome();
       const client = new pg.Client({ connectionString: server?.url });
@@ -46,7 +46,7 @@ describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) =
       await client.query(`create database first_${round}`);
       await client.end();
       const url = server?.url.replace('/postgres?', `/first_${round}?`) ?? '';
-      const servers = await eight(() => serveIn(farelockIn({ FARELOCK_DATABASE_URL: url }, home)));
+      const servers = await atOnce(() => serveIn(farelockIn({ FARELOCK_DATABASE_URL: url }, home)));
       await Promise.all(servers.map(({ flightsUrl }) => readyAt(flightsUrl)));
       await Promise.all(servers.map((one) => one.stop()));
       rmSync(home, { recursive: true, force: true });
@@ -59,10 +59,10 @@ describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) =
     ['the wallet, made once and filled once', ['wallet', 'balance', '--json']],
     ['operators', ['keys', 'list', '--json']],
   ])(
-    'eight commands at once on a new home all show %s',
+    `${AT_ONCE} commands at once on a new home all show %s`,
     async (_what, args) => {
       const home = newHome();
-      const runs = await eight(() => farelockIn({}, home).run(args));
+      const runs = await atOnce(() => farelockIn({}, home).run(args));
       rmSync(home, { recursive: true, force: true });
       expect(runs.map(({ exitCode, stdout }) => (exitCode === 0 ? '' : stdout))).toEqual(Array(AT_ONCE).fill(''));
       // When a key was last used differs from one to the next.

@@ -189,7 +189,7 @@ describe.runIf(isBuilt)('nothing private is printed, logged or written where it 
   });
 
   test('embedded: what the commands print, and every byte of the home', async () => {
-    const farelock = farelockIn();
+    const farelock = inMemory(farelockIn());
     closing.push(farelock.close);
     const { outputs, secrets } = await journey(farelock);
     const places = [...outputs, ...filesUnder(farelock.home)];

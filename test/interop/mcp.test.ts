@@ -10,9 +10,17 @@ const tool = farelockIn();
 /** What is looked at and prepared beside the server. */
 const beside = inMemory(tool);
 const open: Client[] = [];
+/** Of servers that may spend nothing: one for each set of options. */
+const frugal = new Map<string, Promise<Client>>();
 
 /** A client that has listed the tools: from then on it holds every answer against the tool's outputSchema. */
-const connect = (...options: string[]): Promise<Client> => connectTo(tool, ...options);
+const connect = (...options: string[]): Promise<Client> => {
+  if (options.includes('--allow-spending')) return connectTo(tool, ...options);
+  const key = options.join(' ');
+  const found = frugal.get(key) ?? connectTo(tool, ...options);
+  frugal.set(key, found);
+  return found;
+};
 
 async function connectTo(runner: Runner, ...options: string[]): Promise<Client> {
   return (await started(runner, ...options)).client;
@@ -65,9 +73,13 @@ const balance = async (): Promise<number> =>
 
 beforeAll(async () => void (await balance()));
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((client) => client.close()));
+  const kept = new Set(await Promise.all(frugal.values()));
+  await Promise.all(open.splice(0).map((client) => kept.has(client) || client.close()));
 });
-afterAll(() => tool.close());
+afterAll(async () => {
+  for (const client of frugal.values()) await (await client).close();
+  tool.close();
+});
 
 test('lists its tools with their input, and says which only read', async () => {
   const client = await connect('--allow-spending', '5');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { isProof } from '../rounds.ts';
 import { MUTANTS, mutated } from './mutant.mjs';
 import { runTests } from './verdict.mjs';
 
@@ -25,7 +26,9 @@ test('a name that is gone, or is there twice, is an error', () => {
 const place = mkdtempSync(join(tmpdir(), 'farelock-verdict-'));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-test.each([
+/** In the gate the one that counts, and one of each that do not: a test's, a file's. */
+const IN_THE_GATE = ['an assertion that failed', 'a test that was ended by a time-out', 'a file that does not compile'];
+const VERDICTS: readonly (readonly [string, string, boolean | null])[] = [
   ['a test that is green', 'test("t", () => {});', null],
   ['an assertion that failed', 'test("t", () => expect(1).toBe(2));', true],
   ['an error that a test did not expect', 'test("t", () => { throw new Error("refused"); });', true],
@@ -38,7 +41,9 @@ test.each([
     'test("t", async () => { Promise.reject(new Error("lost")); await new Promise((done) => setTimeout(done, 5)); });',
     false,
   ],
-])(
+];
+
+test.each(VERDICTS.filter(([what]) => isProof || IN_THE_GATE.includes(what)))(
   'a bug is caught by a test that failed alone, not by a run that broke: %s',
   async (_what, text, counts) => {
     const folder = join(place, 'copy');

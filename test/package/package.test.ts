@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isHere } from '../needs.mjs';
+import { isProof } from '../rounds.ts';
 import {
   demo,
   emptyFolder,
@@ -173,12 +174,16 @@ describe.runIf(built)('installed from the tarball alone', () => {
     }
   });
 
-  // The demo on the oldest that it is for and on the newest; a paid search between them. The tests before ran on the Node of this process.
+  // The oldest that it is for and the newest; in the proof those between them. The tests before ran on the Node of this process.
   test.concurrent.each(
     [
       ['the demo', '20.18.0'],
-      ['a paid search', '20'],
-      ['a paid search', '22'],
+      ...(isProof
+        ? [
+            ['a paid search', '20'],
+            ['a paid search', '22'],
+          ]
+        : []),
       ['the demo', '24'],
     ].filter(([, version]) => !`${process.version}.`.startsWith(`v${version}.`)),
   )(

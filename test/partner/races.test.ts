@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rounds } from '../rounds.ts';
 import type { WebService } from '../web.ts';
 import { callerOf, type OrderAnswer, openStack, pathOf, type SeenOrder, type Stack } from './stack.ts';
 
@@ -15,7 +16,10 @@ interface History {
   readonly history: readonly { readonly version: number; readonly fields: readonly string[] }[];
 }
 
-test('two clients that write one order 1,000 times under If-Match: each write that is told so is one version, no other counts', async () => {
+/** Of each of two clients. */
+const WRITES = rounds(100, 500);
+
+test(`two clients that write one order ${2 * WRITES} times under If-Match: each write that is told so is one version, no other counts`, async () => {
   const { id } = await stack.order();
   const start = (await stack.show(id)).version;
   const { key } = stack;
@@ -23,7 +27,7 @@ test('two clients that write one order 1,000 times under If-Match: each write th
   /** Reads, writes what nobody else writes, and reads again when it was too late. */
   const client = async (name: string, service: WebService) => {
     const call = callerOf(service.fetch);
-    for (let number = 1; number <= 500; ) {
+    for (let number = 1; number <= WRITES; ) {
       const seen = await call<OrderAnswer>(pathOf('partner', 'GetOrderDetails'), { orderId: id }, { key });
       const { version } = seen.body.order;
       const amount = `${name}.${String(number).padStart(6, '0')}`;
@@ -43,11 +47,11 @@ test('two clients that write one order 1,000 times under If-Match: each write th
   const second = await stack.open();
   await Promise.all([client('1', stack.service), client('2', second)]);
   await second.close();
-  expect(new Set(written).size).toBe(1_000);
+  expect(new Set(written).size).toBe(2 * WRITES);
   const { body } = await stack.partner<History>('GetOrderDetails', { orderId: id, includeHistory: true });
-  expect(body.order.version).toBe(start + 1_000);
+  expect(body.order.version).toBe(start + 2 * WRITES);
   expect(body.history.map(({ version }) => version)).toEqual(
-    Array.from({ length: start + 1_000 }, (_, index) => index + 1),
+    Array.from({ length: start + 2 * WRITES }, (_, index) => index + 1),
   );
   expect(body.order.destinationAmount).toBe(written.at(-1));
 }, 120_000);

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
 import { layOrders } from '../e2e/ramp-orders.ts';
 import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
@@ -9,12 +10,15 @@ import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
 /** Ctrl-C wherever a command waits: one sentence on what happened and how to go on, exit 130, a terminal as before. */
 
 let tool: Runner;
+/** What is prepared and looked up beside the terminal. */
+let beside: Runner;
 let offers: string[];
 
 beforeAll(async () => {
   tool = farelockIn();
+  beside = inMemory(tool);
   writeFileSync(join(tool.home, 'passengers.json'), JSON.stringify([PASSENGER]), { mode: 0o600 });
-  const found = await tool.run(['search', 'LIS', 'BER', '--depart', '+30d', '--all-fares', '--json', '--no-wait']);
+  const found = await beside.run(['search', 'LIS', 'BER', '--depart', '+30d', '--all-fares', '--json', '--no-wait']);
   offers = found
     .json<{ offers: { offer_id: string; total_currency: string; total_amount_decimal: string }[] }>()
     .offers.filter((offer) => offer.total_currency === 'USD' && Number(offer.total_amount_decimal) >= 10)
@@ -29,7 +33,7 @@ const start = (args: readonly string[], env: Record<string, string> = {}) =>
   openScreen(args, { env: { ...tool.env, NO_COLOR: undefined, ...env }, cwd: tool.home, thenStty: true });
 
 async function newIntent(): Promise<string> {
-  const made = await tool.run(['intent', 'create', offers.shift() ?? '', '--json']);
+  const made = await beside.run(['intent', 'create', offers.shift() ?? '', '--json']);
   expect(made.stderr + made.stdout).toContain('intent_id');
   return made.json<{ intent_id: string }>().intent_id;
 }
@@ -63,7 +67,7 @@ test('at the questions for a passenger: nothing was paid, and saved travellers s
   asked.type(KEYS.ctrlC);
   await leavesWell(asked, /Nothing was paid; the fare stays[\s\S]*\$ farelock book int_\w+\n/);
 
-  await tool.run(['travellers', 'add', 'ana', join(tool.home, 'passengers.json')]);
+  await beside.run(['travellers', 'add', 'ana', join(tool.home, 'passengers.json')]);
   const saved = start(['book', intent, '--traveller', 'ana']);
   await saved.shows(/Pay [\d.]+ USDC and book\?/);
   saved.type(KEYS.ctrlC);
@@ -116,20 +120,20 @@ test('an order that is watched goes its way; rows that were applied are told, an
     apply,
     /Interrupted\. \d+ of 300 rows applied; \d+ left\.[\s\S]*\$ farelock partner orders apply updates\.csv/,
   );
-  const rest = await tool.run(['partner', 'orders', 'apply', file, '--json']);
+  const rest = await beside.run(['partner', 'orders', 'apply', file, '--json']);
   expect(rest.json()).toMatchObject({ rows: 300, applied: 300 });
 });
 
 test('at the question of an operator nothing was paid out or changed', async () => {
   const intent = await newIntent();
-  await tool.run(['book', intent, '--passengers', join(tool.home, 'passengers.json'), '--yes']);
+  await beside.run(['book', intent, '--passengers', join(tool.home, 'passengers.json'), '--yes']);
   const asked = ['refund', 'request', intent, '--reason', 'Plans have changed', '--yes', '--json'];
-  expect((await tool.run(asked)).exitCode).toBe(0);
+  expect((await beside.run(asked)).exitCode).toBe(0);
   const screen = start(['refund', 'approve', intent, '--amount', '1', '--note', 'Goodwill']);
   await screen.shows(/Pay out [\d.]+ USDC\?/);
   screen.type(KEYS.ctrlC);
   await leavesWell(screen, /Interrupted at a question\. Nothing changed\.[\s\S]*\$ farelock refund approve int_/);
-  const after = await tool.run(['refund', 'show', intent, '--json']);
+  const after = await beside.run(['refund', 'show', intent, '--json']);
   expect(after.json()).toMatchObject({ status: 'received' });
 });
 
@@ -166,7 +170,7 @@ test('Ctrl-C twice in one breath: exit 130 at once, and the money is where it wa
   expect(await screen.ended()).toBe(130);
   expect(screen.text()).toMatch(/stty: isig icanon echo$/);
   expect(screen.hasCursor()).toBe(true);
-  const again = await tool.run(['status', intent, '--watch', '--json'], { env: { FARELOCK_TICKETING_MS: '100' } });
+  const again = await beside.run(['status', intent, '--watch', '--json'], { env: { FARELOCK_TICKETING_MS: '100' } });
   expect(again.stdout).toContain('"status":"booked"');
 });
 
@@ -194,7 +198,7 @@ test('a terminal that is kept as a log gets a line for each phase, and the same 
 
 test('SIGTERM is like Ctrl-C, and SIGHUP too: the terminal is gone', async () => {
   const intent = await newIntent();
-  await tool.run(['book', intent, '--passengers', join(tool.home, 'passengers.json'), '--yes', '--no-wait'], {
+  await beside.run(['book', intent, '--passengers', join(tool.home, 'passengers.json'), '--yes', '--no-wait'], {
     env: { FARELOCK_TICKETING_MS: '60000' },
   });
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
