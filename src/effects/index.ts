@@ -17,7 +17,11 @@ export type Agreed = (tx: Transaction<EffectsTables>) => Promise<void>;
 interface Guards {
   /** Throws when the caller may no longer act (a lost lease). Runs right before signing, and before sending or asking. */
   fence?: (() => Promise<void>) | undefined;
+  /** The same as a condition: then the statement that writes an attempt down holds it. */
+  readonly held?: RawBuilder<SqlBool> | undefined;
   readonly agreed?: Agreed | undefined;
+  /** No attempt is alive, as the caller has just seen: the log is not asked before it is written to. */
+  readonly isNew?: boolean | undefined;
 }
 
 export interface ChainEffect extends Guards {
@@ -29,8 +33,6 @@ export interface ChainEffect extends Guards {
   /** Finds the transaction on the chain when no attempt is known to have done it: the database may have been put back. */
   trace?: (() => Promise<string | null>) | undefined;
   plan(): Promise<ChainPlan>;
-  /** No attempt can have begun: the subject was written down just now. The log is not asked before it is written to. */
-  readonly isNew?: boolean | undefined;
   /** The chain no longer shows what was done: its block may have been dropped, so its outcome is asked again. */
   readonly isGone?: boolean | undefined;
 }
@@ -104,34 +106,41 @@ const attemptAt = (kind: EffectKind, subject: string, nowMs: number) => ({
 
 type NewAttempt = Partial<EffectTable> & Pick<EffectTable, 'state'>;
 
-/** The row, unless another attempt is alive. */
+/** The row, unless another attempt is alive, or the writer is `held` no more. */
 export async function writeAttempt(
   on: Store | Transaction<EffectsTables>,
   { clock, ids }: Pick<GivenPorts, 'clock' | 'ids'>,
   kind: EffectKind,
   subject: string,
   fields: NewAttempt,
+  held: RawBuilder<SqlBool> = sql`1 = 1`,
 ): Promise<EffectTable | null> {
   const row = { ...attemptAt(kind, subject, clock.now()), effect_id: ids.next('eff'), ...fields };
+  const next = sql`(select coalesce(max(attempt), 0) + 1 from effects where subject = ${subject} and kind = ${kind})`;
+  const columns = (Object.keys(row) as (keyof typeof row)[]).filter((column) => row[column] !== undefined);
   const written = await on
     .insertInto('effects')
-    .values({
-      ...row,
-      attempt: sql<number>`(select coalesce(max(attempt), 0) + 1 from effects
-        where subject = ${subject} and kind = ${kind})`,
-    })
+    .columns([...columns, 'attempt'])
+    .expression(sql`select ${sql.join([...columns.map((column) => row[column]), next])} where ${held}`)
     .onConflict((conflict) => conflict.column('live_key').doNothing())
     .returning('attempt')
     .executeTakeFirst();
   return written ? { ...row, attempt: Number(written.attempt) } : null;
 }
 
-function begin(ports: EffectPorts, kind: EffectKind, subject: string, fields: NewAttempt, agreed?: Agreed) {
-  if (!agreed) return writeAttempt(ports.store, ports, kind, subject, fields);
-  return inTurn(ports.store, [`intents:${subject}`], async (tx) => {
-    await agreed(tx);
-    return writeAttempt(tx, ports, kind, subject, fields);
-  });
+/** @throws what the fence throws, where the writer was overtaken */
+async function begin(ports: EffectPorts, kind: EffectKind, subject: string, fields: NewAttempt, guards: Guards = {}) {
+  const { agreed, held, fence } = guards;
+  if (!held) await fence?.();
+  const write = (on: Store | Transaction<EffectsTables>) => writeAttempt(on, ports, kind, subject, fields, held);
+  const row = agreed
+    ? await inTurn(ports.store, [`intents:${subject}`], async (tx) => {
+        await agreed(tx);
+        return write(tx);
+      })
+    : await write(ports.store);
+  if (!row && held) await fence?.();
+  return row;
 }
 
 /** The attempt of an effect that is alive: under way, done, or called off. */
@@ -176,8 +185,14 @@ export function createEffects(given: GivenPorts) {
       return live !== undefined && isCalledOff(live);
     },
 
-    /** Finds the outcome of chain attempts that were left open. One small query when there are none. */
+    /** Finds the outcome of chain attempts that were left open. */
     recover: () => recover(ports),
+
+    /** When the first of them was left (epoch ms), as a query of one value. */
+    leftAtMs(): RawBuilder<number | null> {
+      const [sent, stuck] = leftOpen(ports, 1);
+      return sql`coalesce(${sent.select('updated_at_ms')}, ${stuck.select('updated_at_ms')})`;
+    },
   };
 }
 
@@ -211,14 +226,13 @@ async function chain(ports: EffectPorts, effect: ChainEffect) {
     const { signPriced } = await loadPriced();
     const { cluster } = ports;
     const signed = await signPriced(cluster, await effect.plan());
-    await fence?.();
     const attempt = {
       state: 'sent',
       transaction: Buffer.from(signed.wire).toString('base64'),
       signature: signed.signature,
       last_valid_block_height: Number(signed.lastValidBlockHeight),
     } as const;
-    const row = await begin(ports, kind, subject, attempt, effect.agreed);
+    const row = await begin(ports, kind, subject, attempt, effect);
     if (!row) continue;
     await send(ports, row);
     return { signature: row.signature };
@@ -246,8 +260,8 @@ async function airline<T>(ports: EffectPorts, effect: AirlineEffect<T>): Promise
     const why = effect.waitsForPerson?.(order) ?? null;
     return end(ports, row, why === null ? 'done' : 'stuck', { result: effect.idOf(order), error: why });
   };
-  for (;;) {
-    const live = await liveAttempt(ports.store, kind, subject);
+  for (let isNew = effect.isNew === true; ; isNew = false) {
+    const live = isNew ? undefined : await liveAttempt(ports.store, kind, subject);
     if (live) {
       const found = await effect.find();
       if (found === 'unknown') throw unknownOutcome();
@@ -262,8 +276,7 @@ async function airline<T>(ports: EffectPorts, effect: AirlineEffect<T>): Promise
       await end(ports, live, 'failed', { error: 'never_made' });
       continue;
     }
-    await effect.fence?.();
-    const row = await begin(ports, kind, subject, { state: 'planned', reference: effect.reference }, effect.agreed);
+    const row = await begin(ports, kind, subject, { state: 'planned', reference: effect.reference }, effect);
     if (!row) continue;
     try {
       const order = await effect.create();
@@ -429,23 +442,24 @@ async function signatureInPast({ store, cluster, clock }: EffectPorts, kind: Eff
   return null;
 }
 
-async function recover(ports: EffectPorts): Promise<number> {
-  const { store, clock, log } = ports;
+/** Signed attempts that were sent, and that wait for a person, and that nobody has asked about lately. */
+function leftOpen({ store, clock }: EffectPorts, most: number) {
   const nowMs = clock.now();
-  // Each in the words of the index over it.
   const notSince = (open: RawBuilder<SqlBool>, sinceMs: number) =>
-    store
-      .selectFrom('effects')
-      .selectAll()
-      .where(open)
-      .where('updated_at_ms', '<=', sinceMs)
-      .orderBy('updated_at_ms')
-      .limit(20)
-      .execute();
-  const open = [
-    ...(await notSince(sql`state = 'sent' and signature is not null`, nowMs - RECOVER_AFTER_MS)),
-    ...(await notSince(sql`state = 'stuck' and signature is not null`, nowMs - ASK_STUCK_MS)),
-  ];
+    store.selectFrom('effects').where(open).where('updated_at_ms', '<=', sinceMs).orderBy('updated_at_ms').limit(most);
+  // Each in the words of the index over it.
+  return [
+    notSince(sql`state = 'sent' and signature is not null`, nowMs - RECOVER_AFTER_MS),
+    notSince(sql`state = 'stuck' and signature is not null`, nowMs - ASK_STUCK_MS),
+  ] as const;
+}
+
+const MOST_RECOVERED = 20;
+
+async function recover(ports: EffectPorts): Promise<number> {
+  const { log } = ports;
+  const open: EffectTable[] = [];
+  for (const left of leftOpen(ports, MOST_RECOVERED)) open.push(...(await left.selectAll().execute()));
   for (const row of open) {
     if (ports.sending.has(row.effect_id)) continue;
     try {

@@ -4,10 +4,13 @@ import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import {
+  dueOf,
+  isDueAt,
   type OpenQueue,
   openQueue,
   type Queue,
   type QueueTerms,
+  queueDue,
   type RetryPolicy,
   storageFields,
 } from '../store/index.ts';
@@ -76,16 +79,20 @@ type Channels = Readonly<Record<Message['kind'], Channel>>;
 
 export function createOutbox(ports: OutboxPorts) {
   const channels = { page: openQueue(ports, WAITING.page), email: openQueue(ports, WAITING.email) };
-  const deliverDue = () => deliver(ports, channels);
+  const deliverDue = async (open?: ReadonlySet<Message['kind']>) =>
+    deliver(ports, channels, open ?? (await withWork(ports)));
   let running: Promise<unknown> | null = null;
   return {
     /** Writes a message with the caller's change; false when one with its key was written before. */
     enqueue: (tx: Tx, message: Message) => enqueue(ports, tx, message),
-    /** Sends what is due. One small read when nothing is. Never throws for a receiver's sake. */
+    /** When the first message of each channel is due (epoch ms), as queries of one value. */
+    due: () => dueMessages(ports),
+    /** Sends what is due, of channels that are known to have something. Never throws for a receiver's sake. */
     deliverDue,
     /** Starts `deliverDue` unless it is running, and doesn't wait for it: no booking waits for a receiver. */
-    start(): void {
-      running ??= deliverDue()
+    start(open: ReadonlySet<Message['kind']>): void {
+      if (open.size === 0) return;
+      running ??= deliverDue(open)
         .catch((error: unknown) => {
           // The lease of what was under way runs out, and the next round takes it up again.
           ports.log('error', 'delivery_broken', { error_name: error instanceof Error ? error.name : 'unknown' });
@@ -136,12 +143,11 @@ async function send({ secrets }: OutboxPorts, row: OutboxRow, transports: Transp
 }
 
 /** Sends what is due of each channel, in turns: many mails hold up no page. */
-async function deliver(ports: OutboxPorts, channels: Channels) {
+async function deliver(ports: OutboxPorts, channels: Channels, given: ReadonlySet<Message['kind']>) {
   let sent = 0;
   let failed = 0;
-  if (!ports.transports) return { sent, failed };
-  const open = await withWork(ports, channels);
-  if (open.size === 0) return { sent, failed };
+  const open = new Set(given);
+  if (!ports.transports || open.size === 0) return { sent, failed };
   const transports = await ports.transports();
   for (let tries = 0; open.size > 0 && tries < MOST_AT_ONCE; tries++) {
     const kind = [...open][tries % open.size] ?? 'page';
@@ -170,13 +176,15 @@ async function deliver(ports: OutboxPorts, channels: Channels) {
   return { sent, failed };
 }
 
-async function withWork({ clock }: OutboxPorts, channels: Channels): Promise<Set<Message['kind']>> {
-  const open = new Set<Message['kind']>();
-  for (const kind of ['page', 'email'] as const) {
-    const dueAtMs = await channels[kind].dueAtMs();
-    if (dueAtMs !== null && dueAtMs <= clock.now()) open.add(kind);
-  }
-  return open;
+const dueMessages = (ports: OutboxPorts) => ({
+  page: queueDue(ports, WAITING.page),
+  email: queueDue(ports, WAITING.email),
+});
+
+async function withWork(ports: OutboxPorts): Promise<ReadonlySet<Message['kind']>> {
+  if (!ports.transports) return new Set();
+  const due = await dueOf(ports.store, dueMessages(ports));
+  return new Set((['page', 'email'] as const).filter((kind) => isDueAt(due[kind], ports.clock)));
 }
 
 /** Postpones a message, longer each time and never two at the same moment; gives it up after a week. */

@@ -1,15 +1,13 @@
-import type { Job, PartnerDemo, PartnerPorts } from './base/index.ts';
-import { attestationsDueAtMs, loadRetention, loadStanding, retentionDueAtMs } from './compliance/index.ts';
-import { creationsDueAtMs, loadOrderCreation } from './orders/index.ts';
+import { dueOf, earliest, isDueAt } from '../store/index.ts';
+import type { DuePorts, Job, PartnerDemo, PartnerPorts } from './base/index.ts';
+import { attestationsDue, loadRetention, loadStanding, retentionDue } from './compliance/index.ts';
+import { creationsDue, loadOrderCreation } from './orders/index.ts';
 
 const JOBS: readonly Job[] = [
-  {
-    dueAtMs: attestationsDueAtMs,
-    runDue: async (ports) => (await loadStanding()).createStanding(ports).attestations.runDue(),
-  },
-  { dueAtMs: retentionDueAtMs, runDue: async (ports) => (await loadRetention()).purgeCustomerData(ports) },
+  { due: attestationsDue, runDue: async (ports) => (await loadStanding()).createStanding(ports).attestations.runDue() },
+  { due: retentionDue, runDue: async (ports) => (await loadRetention()).purgeCustomerData(ports) },
   // Orders whose creation a crash, a lost answer or an outage left open.
-  { dueAtMs: creationsDueAtMs, runDue: async (ports) => (await loadOrderCreation()).runCreations(ports) },
+  { due: creationsDue, runDue: async (ports) => (await loadOrderCreation()).runCreations(ports) },
 ];
 
 const jobsOf = (demo: PartnerDemo | null): readonly Job[] => (demo ? [...JOBS, demo.updates] : JOBS);
@@ -21,15 +19,9 @@ interface WorkerRun {
 }
 
 /** The next due time of work in this environment (the other's may be in the same database). Loads nothing. */
-export async function partnerDueAtMs(
-  ports: Pick<PartnerPorts, 'store' | 'environment' | 'clock' | 'demo'>,
-): Promise<number | null> {
-  let earliest: number | null = null;
-  for (const job of jobsOf(ports.demo)) {
-    const due = await job.dueAtMs(ports.store, ports.environment, ports.clock);
-    if (due !== null && (earliest === null || due < earliest)) earliest = due;
-  }
-  return earliest;
+export async function partnerDueAtMs(ports: DuePorts & Pick<PartnerPorts, 'demo'>): Promise<number | null> {
+  const jobs = jobsOf(ports.demo).map((job, place) => [`job_${place}`, job.due(ports)]);
+  return earliest(Object.values(await dueOf(ports.store, Object.fromEntries(jobs))));
 }
 
 /** Takes every due step, safely beside other workers. A failing kind of work holds up no other, and throws at the end. */
@@ -38,8 +30,8 @@ export async function runPartnerWorker(ports: PartnerPorts): Promise<WorkerRun> 
   const failures: unknown[] = [];
   for (const job of jobsOf(ports.demo)) {
     try {
-      const due = await job.dueAtMs(ports.store, ports.environment, ports.clock);
-      if (due !== null && due <= ports.clock.now()) worked += await job.runDue(ports);
+      const { due } = await dueOf(ports.store, { due: job.due(ports) });
+      if (isDueAt(due, ports.clock)) worked += await job.runDue(ports);
     } catch (error) {
       failures.push(error);
     }

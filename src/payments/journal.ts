@@ -1,4 +1,4 @@
-import { type Selectable, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import { REGAINED, regained } from '../store/base/index.ts';
 import type { Leased, LeasePorts } from '../store/index.ts';
 import { leaseIsOver, leaseTime, markRow, takeRow, unlessLost, whileHeld } from '../store/index.ts';
@@ -37,6 +37,15 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
   /** Held rows that were written for the last time. */
   const ended = new Set<string>();
   const nameOf = (row: Settlement) => `${row.payment_key} ${row.fence}`;
+  const orphaned = (limit: number) =>
+    store
+      .selectFrom('settlements')
+      // In the words of the index over what is under way.
+      .where(sql<SqlBool>`state in ('claimed', 'performed', 'settling')`)
+      .where('updated_at_ms', '>', 0)
+      .where(leaseIsOver(leaseTime(store, clock), LEASE_MS))
+      .orderBy('updated_at_ms')
+      .limit(limit);
   return {
     find: (key: string): Promise<Settlement | undefined> =>
       store.selectFrom('settlements').selectAll().where('payment_key', '=', key).executeTakeFirst(),
@@ -84,17 +93,10 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
       return { ...row, ...written };
     },
 
-    orphans: (limit: number): Promise<Settlement[]> =>
-      store
-        .selectFrom('settlements')
-        .selectAll()
-        // In the words of the index over what is under way.
-        .where(sql<SqlBool>`state in ('claimed', 'performed', 'settling')`)
-        .where('updated_at_ms', '>', 0)
-        .where(leaseIsOver(leaseTime(store, clock), LEASE_MS))
-        .orderBy('updated_at_ms')
-        .limit(limit)
-        .execute(),
+    orphans: (limit: number): Promise<Settlement[]> => orphaned(limit).selectAll().execute(),
+
+    /** When the first orphan was written to (epoch ms), as a query of one value. */
+    orphanedAtMs: (): RawBuilder<number | null> => sql`${orphaned(1).select('updated_at_ms')}`,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely';
 import { type HttpResponse, headerOf } from '../kernel/http.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import { noMeter } from '../kernel/meter.ts';
@@ -25,6 +26,8 @@ interface Visit {
 
 export interface RecoveringPaywall extends Paywall {
   recover(): ReturnType<typeof recover>;
+  /** When the first payment was left that `recover` is for (epoch ms), as a query of one value. */
+  leftAtMs(): RawBuilder<number | null>;
 }
 
 /**
@@ -67,6 +70,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       return row ? outcomeOf(till, row) : 'unknown';
     },
     recover: () => recover(till),
+    leftAtMs: journal.orphanedAtMs,
   };
 }
 

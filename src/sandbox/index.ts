@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { PartnerDemo } from '../partner/base/index.ts';
 import { loadEmbedded, PLATFORM_DUE } from './platform/index.ts';
 
@@ -8,10 +9,7 @@ export const partnerDemo: PartnerDemo = {
   attest: async (type, data) => (await import('./attesters.ts')).sandboxAttest(type, data),
   answer: async (ports, request) => (await loadEmbedded()).answerEmbedded(ports, request),
   updates: {
-    async dueAtMs(store) {
-      const row = await store.selectFrom('meta').select('value').where('key', '=', PLATFORM_DUE).executeTakeFirst();
-      return row?.value ? Number(row.value) : null;
-    },
+    due: () => sql`select cast(nullif(value, '') as bigint) from meta where key = ${PLATFORM_DUE}`,
     runDue: async (ports) => (await loadEmbedded()).moveEmbedded(ports),
   },
 };

@@ -1,4 +1,5 @@
 import { type Kysely, type QueryExecutorProvider, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import type { Clock } from '../kernel/clock.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { inTurn } from './base/index.ts';
 import type { Change, LeasedTables, LeasePorts, LeaseTerms, RowOf } from './leases.ts';
@@ -51,19 +52,18 @@ export function nextInQueue(
   return sql<string>`coalesce(${first(isDue(queue, nowMs))}, ${first(isAstray(queue, nowMs))})`;
 }
 
-/** The first time a row is due and free (epoch ms). */
-export async function queueDueAtMs(
+/** The first time a row is due and free (epoch ms), as a query of one value; null: there is none. */
+export function queueDue(
   { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
   queue: QueueTerms,
   which = ANY,
-): Promise<number | null> {
+): RawBuilder<number | null> {
   const { table, due, open, leaseMs } = queue;
   const at = sql.ref(due);
   const [nowMs, time] = [clock.now(), leaseTime(store, clock)];
   // The lease's remaining time counts.
   const freeAt = sql`lease_until_ms - ${time()} + ${nowMs}`;
-  const { rows } = await sql<{ due: number | string | null }>`
-    select min(due) as due from (
+  return sql<number | null>`select min(due) as due from (
       select due from (select
         case when lease_until_ms > ${time()} and lease_until_ms <= ${time(leaseMs)} and ${freeAt} > ${at}
           then ${freeAt} else ${at} end as due
@@ -72,11 +72,27 @@ export async function queueDueAtMs(
       union all
       select due from (select cast(${nowMs} as bigint) as due
         from ${sql.table(table)} where ${open} and ${which} and ${isAstray(queue, nowMs)} limit 1) as astray
-    ) as work`.execute(store);
-  const value = rows[0]?.due;
-  // Drivers vary in large integers.
-  return value === null || value === undefined ? null : Number(value);
+    ) as work`;
 }
+
+/** Asks by one statement when work of each kind is due next (epoch ms); null: there is none. */
+export async function dueOf<Kind extends string>(
+  store: QueryExecutorProvider,
+  kinds: Readonly<Record<Kind, RawBuilder<number | null>>>,
+): Promise<Readonly<Record<Kind, number | null>>> {
+  const named = Object.entries<RawBuilder<number | null>>(kinds);
+  const { rows } = await sql<Record<string, number | string | null>>`select ${sql.join(
+    named.map(([kind, due]) => sql`(${due}) as ${sql.ref(kind)}`),
+  )}`.execute(store);
+  // Drivers vary in large integers.
+  const atMs = (value: number | string | null | undefined) => (value == null ? null : Number(value));
+  return Object.fromEntries(named.map(([kind]) => [kind, atMs(rows[0]?.[kind])])) as Record<Kind, number | null>;
+}
+
+export const isDueAt = (dueAtMs: number | null, clock: Clock): boolean => dueAtMs !== null && dueAtMs <= clock.now();
+
+export const earliest = (dueAtMs: readonly (number | null)[]): number | null =>
+  dueAtMs.reduce((first, atMs) => (first === null || (atMs !== null && atMs < first) ? atMs : first), null);
 
 interface Failure {
   /** `again`: postponed. `given_up`: waits for a person. */
@@ -127,7 +143,8 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
     ...queue.claimed?.(clock.now()),
   });
 
-  const dueAtMs = (which?: RawBuilder<SqlBool>) => queueDueAtMs(ports, queue, which);
+  const dueAtMs = async (which?: RawBuilder<SqlBool>) =>
+    (await dueOf(store, { due: queueDue(ports, queue, which) })).due;
 
   /** Takes the row longest due, by the first condition with any. */
   const claim = (which: readonly RawBuilder<SqlBool>[] = [ANY]): Promise<Row | null> => {
@@ -187,18 +204,24 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
       }
     });
 
-  /** Works on up to `most` due rows, at one small read when there are none. @returns the next row's time, too */
-  async function runDue(work: Work<Row>, most: number, which?: readonly RawBuilder<SqlBool>[]) {
-    const all = which?.at(-1);
+  /** Works on up to `most` due rows. @returns how many there were */
+  async function workOff(work: Work<Row>, most: number, which?: readonly RawBuilder<SqlBool>[]): Promise<number> {
     for (let worked = 0; ; worked++) {
-      const next = await dueAtMs(all);
-      const row = next !== null && next <= clock.now() && worked < most ? await claim(which) : null;
-      if (!row) return { worked, dueAtMs: next };
+      const row = worked < most ? await claim(which) : null;
+      if (!row) return worked;
       await take(row, work);
     }
   }
 
-  return { dueAtMs, claim, claimRow, check, finish, postpone, take, runDue };
+  /** The same at one small read when there are none. @returns the next row's time, too */
+  async function runDue(work: Work<Row>, most: number, which?: readonly RawBuilder<SqlBool>[]) {
+    const all = which?.at(-1);
+    const first = await dueAtMs(all);
+    if (first === null || first > clock.now()) return { worked: 0, dueAtMs: first };
+    return { worked: await workOff(work, most, which), dueAtMs: await dueAtMs(all) };
+  }
+
+  return { dueAtMs, claim, claimRow, check, finish, postpone, take, workOff, runDue };
 }
 
 export type OpenQueue<Tables extends LeasedTables<Name>, Name extends string> = ReturnType<

@@ -16,7 +16,10 @@ import { openWorld, type Ports, type World, type WorldOptions } from './world.ts
 /** What changes something outside our own database. */
 const ACTS = ['cluster.send', 'provider.createOrder', 'provider.cancel', 'lowcost.book', 'lowcost.cancel'];
 
-/** A process that stands still once, until it is woken: right after it has claimed work, or after a call. */
+/**
+ * A process that stands still once, until it is woken: after a call, or where it begins a step, which is right after it
+ * has claimed work, or with the first read after it has moved its booking there.
+ */
 function sleeper(store: Store, moment: string) {
   const done: string[] = [];
   let standsStill: () => void = () => undefined;
@@ -28,6 +31,8 @@ function sleeper(store: Store, moment: string) {
     wake = resolve;
   });
   let isArmed = true;
+  let hasMoved = false;
+  const reads = new WeakSet<object>();
   const stand = async () => {
     if (!isArmed) return;
     isArmed = false;
@@ -53,11 +58,17 @@ function sleeper(store: Store, moment: string) {
   const wrap = (ports: Ports): Ports => ({
     ...ports,
     store: store.withPlugin({
-      transformQuery: ({ node }) => node,
-      transformResult: async ({ result }) => {
+      transformQuery({ node, queryId }) {
+        if (node.kind === 'SelectQueryNode' && hasMoved) reads.add(queryId);
+        const text = node.kind === 'UpdateQueryNode' ? JSON.stringify(node) : '';
+        hasMoved ||= text.includes('"bookings"') && text.includes(`"value":"${moment}"`);
+        return node;
+      },
+      transformResult: async ({ result, queryId }) => {
         const [row] = result.rows;
         const isClaim = row && 'fence' in row && 'lease_until_ms' in row && row.state === moment;
-        if (isClaim && Number(row.lease_until_ms) > ports.clock.now()) await stand();
+        const isNext = reads.has(queryId);
+        if (isNext || (isClaim && Number(row.lease_until_ms) > ports.clock.now())) await stand();
         return result;
       },
     }),

@@ -7,7 +7,7 @@ import type { AffiliatePayoutTable } from '../../src/flights/base/tables.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { openStore, type ServiceTables, type Store } from '../../src/service/home.ts';
 import { LeaseLost } from '../../src/store/leases.ts';
-import { NEVER_MS, nextInQueue, openQueue, type Queue, queueDueAtMs } from '../../src/store/queue.ts';
+import { dueOf, NEVER_MS, nextInQueue, openQueue, type Queue, queueDue } from '../../src/store/queue.ts';
 import type { RetryPolicy } from '../../src/store/retry.ts';
 import { type ManualClock, manualClock } from '../clock.ts';
 import { postgresIsInstalled, startPostgres, type TestPostgres } from './postgres.ts';
@@ -89,7 +89,7 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
     return rows[0]?.id ?? null;
   };
   const dueInMs = async () => {
-    const dueAtMs = await queueDueAtMs({ store, clock: manualClock(NOW_MS) }, QUEUE);
+    const { dueAtMs } = await dueOf(store, { dueAtMs: queueDue({ store, clock: manualClock(NOW_MS) }, QUEUE) });
     return dueAtMs === null ? null : dueAtMs - NOW_MS;
   };
 

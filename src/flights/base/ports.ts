@@ -1,4 +1,5 @@
 import type { Address } from '@solana/kit';
+import type { RawBuilder } from 'kysely';
 import type { Fulfiller, Provider } from '../../airlines/index.ts';
 import type { Effects } from '../../effects/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -105,8 +106,8 @@ export interface FlightsGiven {
   readonly partnerOrdersInError?:
     | ((orderId?: string) => Promise<readonly Stuck['partner_orders'][number][]>)
     | undefined;
-  /** `recover` settles what a crash left open. */
-  readonly paywall: Paywall & { recover?(): Promise<unknown> };
+  /** `recover` settles what a crash left open, since `leftAtMs`. */
+  readonly paywall: Paywall & { recover?(): Promise<unknown>; leftAtMs?(): RawBuilder<number | null> };
   /** Delivers pages and mails; without it they are written, and wait. */
   readonly transports?: (() => Promise<Transports>) | undefined;
   /** The gateways that may sponsor a preview of a search; without it none may. */

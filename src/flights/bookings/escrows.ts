@@ -2,7 +2,7 @@ import type { Address, Instruction } from '@solana/kit';
 import type { ChainEffect } from '../../effects/index.ts';
 import { type EscrowAccount, loadAccount, loadAddress, loadProgram } from '../../escrow/index.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type FlightsPorts, type IntentRow, pageWhile, unlessSilent } from '../base/index.ts';
+import { type FlightsPorts, type IntentRow, pageWhile } from '../base/index.ts';
 
 /** The terms of an escrow, and the subject of its effects. */
 type EscrowTerms = Pick<
@@ -17,7 +17,8 @@ type EscrowTerms = Pick<
   | 'refund_after_ms'
 >;
 
-type Fence = (() => Promise<void>) | undefined;
+/** What a lost lease stops. */
+type Guard = Pick<ChainEffect, 'fence' | 'held'>;
 
 /** How soon a refund that waits for its token account is tried again: the owner may take days. */
 const ACCOUNT_RETRY_S = 600;
@@ -52,17 +53,17 @@ export function createEscrows(ports: EscrowPorts) {
     },
 
     /** Pays the treasury exactly the amount; the rest goes to the refund wallet. */
-    capture: (intent: EscrowTerms, fence: Fence) =>
+    capture: (intent: EscrowTerms, guard?: Guard) =>
       act(ports, intent, 'capture', {
-        fence,
+        ...guard,
         already: () => hasEnded(ports, intent, 'captured'),
         instructions: async ({ captureInstructions }) => captureInstructions(await parties(ports, intent)),
       }),
 
     /** Gives back and closes the vault; `closes` closes an unpaid escrow too. @throws Problem `refund_account_missing` */
-    refund: (intent: EscrowTerms, fence: Fence, { closes = false } = {}) =>
+    refund: (intent: EscrowTerms, guard?: Guard, { closes = false } = {}) =>
       act(ports, intent, 'refund', {
-        fence,
+        ...guard,
         already: () => hasEnded(ports, intent, 'refunded', closes),
         async instructions({ refundInstructions }) {
           const all = await parties(ports, intent);
@@ -73,11 +74,11 @@ export function createEscrows(ports: EscrowPorts) {
       }),
 
     /** Gives back the surplus, after the end everything, closing the vault. @returns false if no account can take it */
-    async sweep(intent: EscrowTerms, fence?: Fence): Promise<boolean> {
+    async sweep(intent: EscrowTerms, guard?: Guard): Promise<boolean> {
       const { observed } = await parties(ports, intent);
       if (observed.excess > 0n && observed.refundAccount !== 'usable') return false;
       await act(ports, intent, 'sweep', {
-        fence,
+        ...guard,
         already: async () => {
           const { observed } = await parties(ports, intent);
           return observed.escrow?.state === 'open' ? observed.excess === 0n : !observed.hasVault;
@@ -106,7 +107,7 @@ export type Escrows = ReturnType<typeof createEscrows>;
 
 type Opening = Pick<ChainEffect, 'isGone' | 'isNew'>;
 
-interface Act extends Pick<ChainEffect, 'already' | 'fence'>, Opening {
+interface Act extends Pick<ChainEffect, 'already'>, Guard, Opening {
   instructions(program: Awaited<ReturnType<typeof loadProgram>>): Promise<readonly Instruction[]>;
 }
 
@@ -215,25 +216,25 @@ const CHANGED = 'escrow_program_changed';
 export async function programTrouble(ports: FlightsPorts): Promise<string | null> {
   if (!ports.programTrouble) return null;
   const trouble = await ports.programTrouble();
-  await pageWhile(ports, {
+  await pageProgram(ports, trouble);
+  return trouble;
+}
+
+export const pageProgram = (ports: FlightsPorts, trouble: string | null): Promise<void> =>
+  pageWhile(ports, {
     key: CHANGED,
     event: CHANGED,
     restored: 'escrow_program_restored',
     text: trouble && `${trouble} No new intents and bookings are taken until it is the shipped one again.`,
     fields: { program: ports.escrowProgram },
   });
-  return trouble;
-}
 
 /** Refuses new money for a changed program; paid escrows still end. @throws Problem `escrow_program_changed` */
 export async function checkProgram(ports: FlightsPorts): Promise<void> {
   // The worker notes that it is over.
   const trouble = (await ports.programTrouble?.()) ?? null;
   if (trouble !== null) {
-    await programTrouble(ports);
+    await pageProgram(ports, trouble);
     throw problem('escrow_program_changed', { message: trouble, retryAfter: PROGRAM_RETRY_S });
   }
 }
-
-export const watchProgram = (ports: FlightsPorts) =>
-  unlessSilent(programTrouble(ports), ({ code }) => ports.log('warn', 'escrow_program_unread', { error_code: code }));

@@ -92,7 +92,7 @@ const buy = (
     idOf: () => orderIdOf(intent.intent_id),
     waitsForPerson: ({ kind }) => (kind === 'payment_pressed_no_confirmation' ? kind : null),
     refused: (error) => error instanceof Ended || isProblem(error, 'offer_not_found'),
-    fence: () => claims.hold(booking),
+    ...claims.guard(booking),
   });
 
 export async function ticketing(tools: LowcostTools, booking: BookingRow, intent: IntentRow) {

@@ -1,9 +1,9 @@
-import { type Insertable, type SqlBool, sql } from 'kysely';
+import { type Insertable, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { callOff } from '../../airlines/browser/index.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { inTurn, regained } from '../../store/base/index.ts';
-import { LeaseLost, openQueue, type Queue } from '../../store/index.ts';
+import { inTurn, regained, together } from '../../store/base/index.ts';
+import { LeaseLost, leaseTime, openQueue, type Queue } from '../../store/index.ts';
 import {
   type BookingRow,
   type BookingState,
@@ -129,14 +129,14 @@ export async function beginBooking(
 }
 
 /**
- * Moves a booking on and gives its lease back. A runner moves it under its fence; others move the state that they saw
+ * Moves a booking on and gives its lease back, or holds it on (`heldUntil`). A runner moves it under its fence; others move the state that they saw
  * and raise the fence, which stops a runner at work. A payment's request is guarded by its key and the state. A refund
  * decides that nothing was bought, so it calls browsers off. @throws LeaseLost, with nothing written
  */
 export async function moveBooking(
   tx: Tx,
   booking: BookingRow,
-  { by, to, change }: Move & { readonly by: Mover },
+  { by, to, change, heldUntil }: Move & { readonly by: Mover; readonly heldUntil?: RawBuilder<number> | undefined },
   nowMs: number,
 ): Promise<void> {
   if (!mayMove(booking.state, to, by)) throw new Error(`no booking goes from ${booking.state} to ${to} by ${by}`);
@@ -149,7 +149,7 @@ export async function moveBooking(
       attempts: 0,
       last_error: null,
       ...change,
-      lease_until_ms: 0,
+      lease_until_ms: heldUntil ?? 0,
       ...(by === 'runner' ? {} : { fence: column('fence', '+', 1) }),
       updated_at_ms: nowMs,
     }))
@@ -158,9 +158,12 @@ export async function moveBooking(
     .where('state', '=', booking.state)
     .$if(by !== 'payment', (query) => query.where('fence', '=', booking.fence))
     .executeTakeFirst();
-  if (written.numUpdatedRows === 0n) throw new LeaseLost(`booking ${booking.intent_id} was moved by others`);
+  if (written.numUpdatedRows === 0n) throw movedByOthers(booking);
   if (to === 'refunding') await callOff(tx, booking.intent_id, nowMs);
 }
+
+export const movedByOthers = ({ intent_id }: Pick<BookingRow, 'intent_id'>) =>
+  new LeaseLost(`booking ${intent_id} was moved by others`);
 
 export const hasten = (tx: Tx, intentIds: readonly string[], nowMs: number) =>
   tx
@@ -230,7 +233,7 @@ export function createClaims(ports: FlightsPorts) {
   const { store, clock, log, outbox } = ports;
   const queue = openQueue(ports, BOOKINGS);
   return {
-    runDue: (work: Parameters<typeof queue.runDue>[0], most: number) => queue.runDue(work, most, PAID_FIRST),
+    workOff: (work: Parameters<typeof queue.take>[1], most: number) => queue.workOff(work, most, PAID_FIRST),
 
     async runOne(intentId: string, work: Parameters<typeof queue.take>[1]): Promise<boolean> {
       const claim = await queue.claim([sql<SqlBool>`intent_id = ${intentId}`]);
@@ -240,6 +243,12 @@ export function createClaims(ports: FlightsPorts) {
 
     hold: (claim: BookingRow): Promise<void> => queue.check(claim),
 
+    /** The fence of a booking's effects. */
+    guard: (claim: BookingRow) => ({
+      fence: () => queue.check(claim),
+      held: sql<SqlBool>`exists (select 1 from bookings where intent_id = ${claim.intent_id} and fence = ${claim.fence})`,
+    }),
+
     /** Notes something on the intent in the middle of a step, under the fence. */
     note: (claim: BookingRow, intent: Next['intent'] & object): Promise<void> =>
       inTurn(store, [`intents:${claim.intent_id}`], async (tx) => {
@@ -247,25 +256,34 @@ export function createClaims(ports: FlightsPorts) {
         await changeIntent(tx, claim.intent_id, intent);
       }),
 
-    /** Writes the outcome of a step and gives the lease back: all of it, or (the fence was raised) nothing. */
-    async advance(claim: BookingRow, { to, change, intent, also }: Next): Promise<void> {
+    /**
+     * Writes the outcome of a step: all of it, or (the fence was raised) nothing.
+     * @returns true while the claim is held on, as it is now: its next step is due at once
+     */
+    async advance(claim: BookingRow, { to, change, intent, also }: Next): Promise<boolean> {
       const nowMs = clock.now();
       const { intent_id, state: from, fence } = claim;
       const reason = change?.last_error ?? null;
+      const goesOn = isWork(to) && (change?.due_at_ms ?? nowMs) <= nowMs;
+      const heldUntil = goesOn ? leaseTime(store, clock)(LEASE_MS) : undefined;
+      const tasks = to === 'booked' || to === 'refunded' ? await tasksAfter(ports, intent_id, to) : null;
       // A step on the way can be repeated, and the next one waits for the disk before it acts.
       const on = isWork(to) ? regained(store) : store;
-      await inTurn(on, [`intents:${intent_id}`], async (tx) => {
-        await moveBooking(tx, claim, { by: 'runner', to, change }, nowMs);
+      const write = async (tx: Tx) => {
+        await moveBooking(tx, claim, { by: 'runner', to, change, heldUntil }, nowMs);
         if (intent) await changeIntent(tx, intent_id, { ...intent, updated_at_ms: nowMs });
         await also?.(tx);
-        if (to === 'booked' || to === 'refunded') await planUpkeep(ports, tx, intent_id, to, nowMs);
+        if (tasks) await planTasks(tx, intent_id, nowMs, tasks);
         if (to !== 'stuck') return;
         const text = `Booking of ${intent_id} is stuck in ${from} and needs a decision: ${reason ?? 'unknown'}. See farelock stuck show ${intent_id}.`;
         const fields = { intent_id, state: from, reason };
         await outbox.enqueue(tx, page('booking_stuck', `${intent_id}:${fence}`, { intentId: intent_id, text, fields }));
-      });
+      };
+      await together(on, write, () => movedByOthers(claim));
       if (to === 'stuck') log('error', 'booking_stuck', { intent_id, state: from, why: change?.last_error });
       else log('info', 'booking_advanced', { intent_id, from, to });
+      Object.assign(claim, { due_at_ms: nowMs, attempts: 0, last_error: null, ...change, state: to });
+      return goesOn;
     },
 
     /** Puts a step off, longer each time, or for as long as the airline asks. */
@@ -341,29 +359,23 @@ export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions)
     purge: (2 * 365 + purgeAfterDays) * DAY_MS,
   })[task];
 
-/** Plans the sweeper's tasks with the end of a booking. After a refund the airline is asked about its order. */
-async function planUpkeep(
-  { provider }: FlightsPorts,
-  tx: Tx,
-  intentId: string,
-  end: 'booked' | 'refunded',
-  nowMs: number,
-): Promise<void> {
+/** The sweeper's tasks after the end of a booking. After a refund the airline is asked about its order. */
+async function tasksAfter({ store, provider }: FlightsPorts, intentId: string, end: 'booked' | 'refunded') {
   const wasAsked = () =>
-    tx
+    store
       .selectFrom('effects')
       .select('effect_id')
       .where('subject', '=', intentId)
       .where('kind', '=', 'airline_order')
       .limit(1)
       .executeTakeFirst();
-  await planTasks(tx, intentId, nowMs, {
+  return {
     ...(end === 'refunded' && (await wasAsked()) ? { late_ticket: FIRST_LOOK_MS } : {}),
     ...(end === 'booked' && provider?.changesSchedules ? { order_watch: FIRST_LOOK_MS } : {}),
     late_money: FIRST_LOOK_MS,
     close_escrow: CLOSE_AFTER_MS,
     purge: DAY_MS,
-  });
+  };
 }
 
 /** Plans a question to the airline about a ticket after a refund that an operator's word allowed. */

@@ -2,9 +2,9 @@ import { OrderRefused, type Provider, type ProviderOrder, toldBy } from '../../a
 import { instant } from '../../kernel/clock.ts';
 import { asInteger, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import { inTurn, regained } from '../../store/base/index.ts';
+import { regained, together } from '../../store/base/index.ts';
 import { LeaseLost, type PollPolicy, pollPauseMs } from '../../store/index.ts';
-import type { BookingRow, FlightsPorts, IntentRow } from '../base/index.ts';
+import type { BookingRow, FlightsPorts, IntentRow, Tx } from '../base/index.ts';
 import { bookingOf, changeIntent, DATABASE_BEHIND, intentOf, lockedOffer, pageAlone } from '../base/index.ts';
 import { checkPriceHolds, isLowcost } from '../offers/index.ts';
 import { dropUnpaid } from './creations.ts';
@@ -22,6 +22,7 @@ import {
   MOST_QUESTIONS,
   MOST_TRIES,
   moveBooking,
+  movedByOthers,
   NO_PAYMENT,
   refund,
   retryOrRefund,
@@ -105,12 +106,13 @@ export async function queueFunded(
   try {
     // A payment's own request keeps its answer after this, and waits for the disk.
     const on = by === 'payment' ? regained(store) : store;
-    await inTurn(on, [`intents:${intent_id}`], async (tx) => {
+    const write = async (tx: Tx) => {
       await moveBooking(tx, booking, { by, to: 'queued', change: { requested_at_ms: nowMs } }, nowMs);
       const requested = { booking_requested_at_ms: nowMs, observed_amount: intent.amount, updated_at_ms: nowMs };
       await changeIntent(tx, intent_id, requested);
       await tell(tx);
-    });
+    };
+    await together(on, write, () => movedByOthers(booking));
     ports.log('info', 'booking_queued', { intent_id });
     return { requestedAt: instant(nowMs), isOvertaken: false };
   } catch (error) {
@@ -142,7 +144,7 @@ const ordering: Step<'ordering'> = async (tools, booking, intent) => {
   if (begun === 'none' && isTooLateToOrder(tools, intent)) return tooLate(booking);
   let order: ProviderOrder;
   try {
-    order = await placeOrder(tools, provider, booking, intent);
+    order = await placeOrder(tools, provider, booking, intent, begun === 'none');
   } catch (error) {
     if (error instanceof OrderRefused) return afterRefusal(booking, error);
     if (!isProblem(error)) throw error;
@@ -177,8 +179,15 @@ function afterRefusal(booking: BookingRow, refusal: OrderRefused) {
   throw problem('provider_failed', { cause: refusal });
 }
 
-const placeOrder = ({ ports, claims }: StepTools, provider: Provider, booking: BookingRow, intent: IntentRow) =>
+const placeOrder = (
+  { ports, claims }: StepTools,
+  provider: Provider,
+  booking: BookingRow,
+  intent: IntentRow,
+  isNew: boolean,
+) =>
   ports.effects.airline<ProviderOrder>({
+    isNew,
     subject: intent.intent_id,
     reference: intent.intent_id,
     create: async () => {
@@ -195,7 +204,7 @@ const placeOrder = ({ ports, claims }: StepTools, provider: Provider, booking: B
     idOf: (order) => order.providerOrderId,
     refused: (error) => (error instanceof OrderRefused ? error.reason : isProblem(error, ...REFUSALS)),
     told: toldBy,
-    fence: () => claims.hold(booking),
+    ...claims.guard(booking),
   });
 
 async function afterOrder({ ports }: StepTools, intent: IntentRow, order: ProviderOrder): Promise<NextOf<'ordering'>> {
@@ -210,8 +219,12 @@ async function afterOrder({ ports }: StepTools, intent: IntentRow, order: Provid
   // The ticket exists. A person decides where it costs another sum than the escrow holds.
   const isPrice = order.totalCurrency === 'USD' && parseUsdc(order.totalAmountDecimal) === BigInt(intent.amount);
   if (!isPrice) return { to: 'stuck', change: { ...known, last_error: 'paid_another_price' } };
-  await keepOrder(ports, intent, order);
-  return { to: 'capturing', change: known, intent: { ticketed_at_ms: intent.ticketed_at_ms ?? nowMs } };
+  return {
+    to: 'capturing',
+    change: known,
+    intent: { ticketed_at_ms: intent.ticketed_at_ms ?? nowMs },
+    also: (tx) => keepOrder(ports, intent, order, tx),
+  };
 }
 
 /** Waits for the ticket, but not longer than the escrow does. */
@@ -236,7 +249,7 @@ const ticketing: Step<'ticketing'> = async (tools, booking, intent) => {
 
 /** A ticket exists: this is repeated until the money is captured, and never turns into a refund. */
 const capturing: Step<'capturing'> = async ({ ports, escrows, claims, mails }, booking, intent) => {
-  const signature = await escrows.capture(intent, () => claims.hold(booking));
+  const signature = await escrows.capture(intent, claims.guard(booking));
   const order = await keptOrder(ports.store, intent);
   return {
     to: 'booked',
@@ -275,21 +288,21 @@ const refunding: Step<'refunding'> = async (tools, booking, intent) => {
     }
     return { to: 'refunded', intent: OVER };
   }
-  const fence = () => claims.hold(booking);
+  const guard = claims.guard(booking);
   if (before?.state === 'open' && paid) {
     const { lateTicket } = await import('./late-ticket.ts');
-    const late = await lateTicket(ports, booking, intent, fence);
+    const late = await lateTicket(ports, booking, intent, guard.fence);
     if (late) return late;
   }
   // Written first: after the refund the chain no longer shows whether there was money in it.
   const held = before?.state === 'open' ? await escrows.held(intent) : 0n;
   if (held > 0n) await claims.note(booking, { observed_amount: asInteger(held) });
-  const signature = await escrows.refund(intent, fence, { closes: !paid }).catch(async (error) => {
+  const signature = await escrows.refund(intent, guard, { closes: !paid }).catch(async (error) => {
     if (isProblem(error, 'refund_account_missing')) await tellRefundWaits(ports, claims, booking, intent);
     throw error;
   });
   // Money that arrived after the vault was closed goes the same way.
-  if (before !== null && (await escrows.held(intent)) > 0n) await escrows.sweep(intent, fence);
+  if (before !== null && (await escrows.held(intent)) > 0n) await escrows.sweep(intent, guard);
   const funded = paid || held > 0n || (intent.observed_amount ?? 0) > 0;
   return funded ? refunded(tools, booking, intent, held, signature) : { to: 'refunded', intent: OVER };
 };
@@ -365,20 +378,24 @@ export function createStepRunner(ports: FlightsPorts, escrows: Escrows) {
   const claims = createClaims(ports);
   const tools: StepTools = { ports, escrows, claims, mails: createMails(ports) };
   const work = {
+    /** Takes step after step under one lease, while each next one is due at once. */
     async perform(booking: BookingRow): Promise<void> {
-      if (!isWork(booking.state)) return;
-      const next = await STEPS[booking.state](tools, booking, await intentOf(ports.store, booking.intent_id));
-      if (next) await claims.advance(booking, next);
+      let intent = await intentOf(ports.store, booking.intent_id);
+      while (isWork(booking.state)) {
+        const next = await STEPS[booking.state](tools, booking, intent);
+        if (!next || !(await claims.advance(booking, next))) return;
+        intent = { ...intent, ...next.intent };
+      }
     },
     async failed(booking: BookingRow, error: unknown): Promise<void> {
-      if (error instanceof EscrowEndedOtherwise) return claims.advance(booking, stuck(error.message));
-      if (!isProblem(error) && booking.attempts + 1 >= MOST_FAULTS)
-        return claims.advance(booking, stuck('step_failed'));
-      await claims.postpone(booking, error);
+      const isOver = !isProblem(error) && booking.attempts + 1 >= MOST_FAULTS;
+      if (error instanceof EscrowEndedOtherwise) await claims.advance(booking, stuck(error.message));
+      else if (isOver) await claims.advance(booking, stuck('step_failed'));
+      else await claims.postpone(booking, error);
     },
   };
   return {
-    runDue: (most: number) => claims.runDue(work, most),
+    workOff: (most: number) => claims.workOff(work, most),
 
     async carryOutNow(intentId: string): Promise<void> {
       for (let taken = 0; taken < MOST_STEPS && (await claims.runOne(intentId, work)); taken++);

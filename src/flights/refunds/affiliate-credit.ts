@@ -2,7 +2,7 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
 import { loadToken } from '../../solana/index.ts';
 import { inTurn } from '../../store/base/index.ts';
-import { type OpenQueue, openQueue, type Queue, type RetryPolicy } from '../../store/index.ts';
+import { type OpenQueue, openQueue, type Queue, queueDue, type RetryPolicy } from '../../store/index.ts';
 import type { AffiliatePayoutTable, FlightsDatabase, FlightsPorts, Tx } from '../base/index.ts';
 import { changeIntent, page } from '../base/index.ts';
 import { LEASE_MS, STEP_MS } from '../bookings/index.ts';
@@ -53,7 +53,12 @@ export function createAffiliateCredit(ports: FlightsPorts) {
     failed: (payout: Payout, error: unknown) => putOff(ports, queue, payout, error),
   };
   return {
-    /** Credits and pays what is due; how many steps that took. Two small reads when nothing is. Any worker may run it. */
+    /** When a journey is to be credited, or a pay-out made (epoch ms), each as a query of one value. */
+    due: () => ({
+      credit: sql<number | null>`${dueJourneys(ports, 1).select('credit_due_at_ms')}`,
+      payouts: queueDue(ports, PAYOUTS),
+    }),
+    /** Credits and pays what is due; how many steps that took. Any worker may run it. */
     async runDue(): Promise<number> {
       const credited = await creditDueJourneys(ports, MOST_AT_ONCE);
       return credited + (await queue.runDue(work, MOST_AT_ONCE)).worked;
@@ -122,21 +127,22 @@ const LOOK_AGAIN_MS = 10 * 60_000;
 
 /** Credits journeys whose last arrival has passed, up to so many. @returns how many were looked at */
 async function creditDueJourneys(ports: CreditPorts, most: number): Promise<number> {
-  const journeys = await ports.store
-    .selectFrom('intents')
-    .select(['intent_id', 'referrer'])
-    .where('credit_due_at_ms', '<=', ports.clock.now())
-    // Journeys with an open refund request wait until a person has decided.
-    .where(sql<SqlBool>`not exists (select 1 from refund_requests where refund_requests.open_key = intents.intent_id)`)
-    .orderBy('credit_due_at_ms')
-    .limit(most)
-    .execute();
+  const journeys = await dueJourneys(ports, most).select(['intent_id', 'referrer']).execute();
   for (const { intent_id, referrer } of journeys) {
     const turns = [`intents:${intent_id}`, `affiliates:${referrer}`];
     await inTurn(ports.store, turns, (tx) => credit(tx, ports, intent_id, referrer ?? ''));
   }
   return journeys.length;
 }
+
+const dueJourneys = ({ store, clock }: CreditPorts, most: number) =>
+  store
+    .selectFrom('intents')
+    .where('credit_due_at_ms', '<=', clock.now())
+    // Journeys with an open refund request wait until a person has decided.
+    .where(sql<SqlBool>`not exists (select 1 from refund_requests where refund_requests.open_key = intents.intent_id)`)
+    .orderBy('credit_due_at_ms')
+    .limit(most);
 
 /** Credits one journey and orders the pay-out of the balance, all of it or nothing; or notes that it never will be. */
 async function credit(tx: Tx, { clock, ids }: CreditPorts, intentId: string, code: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
-import { type Queue, queueDueAtMs, type RetryPolicy } from '../../store/index.ts';
-import type { FlightsDatabase, FlightsPorts, RefundRequestState } from '../base/index.ts';
+import type { Queue, RetryPolicy } from '../../store/index.ts';
+import type { FlightsDatabase, RefundRequestState } from '../base/index.ts';
 import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../bookings/index.ts';
 
 type Mover = 'payment' | 'runner' | 'operator';
@@ -57,6 +57,3 @@ export const REFUNDS: Queue<FlightsDatabase, 'refund_requests'> = {
   counts: 'failures',
   retry: RETRY,
 };
-
-export const refundsDueAtMs = ({ store, clock }: Pick<FlightsPorts, 'store' | 'clock'>): Promise<number | null> =>
-  queueDueAtMs({ store, clock }, REFUNDS);

@@ -1,9 +1,20 @@
 import { hostname } from 'node:os';
+import { type RawBuilder, sql } from 'kysely';
+import type { Clock } from '../../kernel/clock.ts';
 import { inTurn } from '../../store/base/index.ts';
-import { MOST_AHEAD_MS, serverAheadMs } from '../../store/index.ts';
-import { type FlightsPorts, pageWhile } from '../base/index.ts';
-import { createStepRunner, type Escrows, type Funds, finishCreation, retire, watchProgram } from '../bookings/index.ts';
-import { createAffiliateCredit, loadRefundPayouts, refundsDueAtMs } from '../refunds/index.ts';
+import { dueOf, earliest, isDueAt, MOST_AHEAD_MS, queueDue, serverAheadMs } from '../../store/index.ts';
+import { type FlightsPorts, type IntentRow, pageWhile, unlessSilent } from '../base/index.ts';
+import {
+  BOOKINGS,
+  createStepRunner,
+  type Escrows,
+  type Funds,
+  finishCreation,
+  pageProgram,
+  retire,
+} from '../bookings/index.ts';
+import { createAffiliateCredit, loadRefundPayouts, REFUNDS } from '../refunds/index.ts';
+import { taskDue } from './tasks.ts';
 
 /** How long a creation is left to its own request before the worker asks about its payment. */
 const CREATION_GRACE_MS = 15_000;
@@ -22,14 +33,27 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, funds: Funds
   const upkeep = createUpkeep(ports, escrows);
   const affiliates = createAffiliateCredit(ports);
   const watchClock = createClockWatch(ports);
+  const seldom = createSeldom(ports.clock);
+  const changesSchedules = ports.provider?.changesSchedules === true;
+  const isDue = (dueAtMs: number | null) => isDueAt(dueAtMs, ports.clock);
 
-  /** Refund requests: those left open by a crash, and the pay-outs of those that were approved. */
-  async function refunds() {
-    const dueAtMs = await refundsDueAtMs(ports);
-    if (dueAtMs === null || dueAtMs > ports.clock.now()) return { worked: 0, dueAtMs };
-    const { createRefundPayouts } = await loadRefundPayouts();
-    return createRefundPayouts(ports).runDue();
-  }
+  /** One statement asks for all kinds of work. */
+  const look = () =>
+    dueOf(ports.store, {
+      payments: ports.paywall.leftAtMs?.() ?? sql<number>`0`,
+      effects: ports.effects.leftAtMs(),
+      intents: untidySinceMs(ports),
+      bookings: queueDue(ports, BOOKINGS),
+      ...affiliates.due(),
+      // Refund requests left open by a crash, and the pay-outs of those that were approved.
+      refunds: queueDue(ports, REFUNDS),
+      ...ports.outbox.due(),
+      orders: changesSchedules ? taskDue(ports, 'order_watch') : sql<null>`null`,
+    });
+
+  /** Not waited for: a receiver that is down holds up no booking. */
+  const startOutbox = (due: Awaited<ReturnType<typeof look>>) =>
+    ports.outbox.start(new Set((['page', 'email'] as const).filter((kind) => isDue(due[kind]))));
 
   /** A database that was put back says nothing of it: a process that stays looks before its first work. */
   let hasLooked = !ports.options.sweepsAtStart;
@@ -43,44 +67,57 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, funds: Funds
     isHeld,
 
     async runDue(): Promise<WorkerRun> {
-      if (await isHeld()) {
-        ports.outbox.start();
-        return { worked: 0, nextDueAtMs: null };
-      }
-      await ports.paywall.recover?.();
-      await ports.effects.recover();
-      let worked = await tidyIntents(ports);
-      const steps = await runner.runDue(MOST_STEPS - worked);
-      worked += steps.worked;
-      worked += await affiliates.runDue();
+      const due = await look();
+      startOutbox(due);
+      if (await isHeld()) return { worked: 0, nextDueAtMs: null };
+      if (isDue(due.payments)) await ports.paywall.recover?.();
+      if (isDue(due.effects)) await ports.effects.recover();
+      let worked = isDue(due.intents) ? await tidyIntents(ports) : 0;
+      const hasBookings = worked > 0 || isDue(due.bookings);
+      if (hasBookings) worked += await runner.workOff(MOST_STEPS - worked);
+      if (isDue(due.credit) || isDue(due.payouts)) worked += await affiliates.runDue();
       await funds.watch();
-      await watchProgram(ports);
+      await watchProgram(ports, seldom);
       await watchClock();
-      await watchAirline(ports);
-      // Not waited for: a receiver that is down holds up no booking.
-      ports.outbox.start();
-      const refunded = await refunds();
+      await watchAirline(ports, seldom);
+      if (isDue(due.refunds)) worked += await workOffRefunds(ports);
       await ports.lowcost?.endCards?.();
       await upkeep();
-      if (ports.provider?.changesSchedules) worked += await (await import('./order-watch.ts')).watchOrders(ports);
-      return { worked: worked + refunded.worked, nextDueAtMs: earlier(steps.dueAtMs, refunded.dueAtMs) };
+      if (isDue(due.orders)) worked += await (await import('./order-watch.ts')).watchOrders(ports);
+      const next = worked > 0 || hasBookings || isDue(due.refunds) ? await look() : due;
+      if (next !== due) startOutbox(next);
+      return { worked, nextDueAtMs: earliest([next.bookings, next.refunds]) };
     },
   };
 }
 
-const earlier = (a: number | null, b: number | null): number | null =>
-  a === null || b === null ? (a ?? b) : Math.min(a, b);
+async function workOffRefunds(ports: FlightsPorts): Promise<number> {
+  const { createRefundPayouts } = await loadRefundPayouts();
+  return (await createRefundPayouts(ports).runDue()).worked;
+}
+
+/** Intents that block their pair: expired, left by the request that creates them, or begun in a clock's future. */
+function untidy({ store }: FlightsPorts, nowMs: number, most: number) {
+  const blocking = store.selectFrom('intents').where('active_key', 'is not', null).limit(most);
+  const opening = blocking.where('opened_at_ms', 'is', null).where('expires_at_ms', '>', nowMs);
+  return [
+    blocking.where('expires_at_ms', '<=', nowMs).orderBy('expires_at_ms'),
+    opening.where('created_at_ms', '<=', nowMs - CREATION_GRACE_MS),
+    opening.where('created_at_ms', '>', nowMs + CREATION_GRACE_MS),
+  ];
+}
+
+const untidySinceMs = (ports: FlightsPorts): RawBuilder<number | null> => {
+  const nowMs = ports.clock.now();
+  const first = untidy(ports, nowMs, 1).map((rows) => rows.select(sql<number>`cast(${nowMs} as bigint)`.as('now')));
+  return sql`coalesce(${sql.join(first)})`;
+};
 
 async function tidyIntents(ports: FlightsPorts): Promise<number> {
   const { store, clock } = ports;
   const nowMs = clock.now();
-  const blocking = store.selectFrom('intents').selectAll().where('active_key', 'is not', null).limit(MOST_INTENTS);
-  const expired = await blocking.where('expires_at_ms', '<=', nowMs).orderBy('expires_at_ms').execute();
-  const opening = blocking.where('opened_at_ms', 'is', null).where('expires_at_ms', '>', nowMs);
-  const left = await opening.where('created_at_ms', '<=', nowMs - CREATION_GRACE_MS).execute();
-  // Begun in the future of a clock that was set back.
-  const astray = await opening.where('created_at_ms', '>', nowMs + CREATION_GRACE_MS).execute();
-  const rows = [...expired, ...left, ...astray];
+  const rows: IntentRow[] = [];
+  for (const some of untidy(ports, nowMs, MOST_INTENTS)) rows.push(...(await some.selectAll().execute()));
   for (const row of rows) {
     if (row.opened_at_ms === null) await finishCreation(ports, row);
     else await inTurn(store, [`intents:${row.intent_id}`], (tx) => retire(tx, row, 'intent_expired', nowMs));
@@ -112,17 +149,43 @@ function createClockWatch(ports: FlightsPorts): () => Promise<void> {
   };
 }
 
-async function watchAirline(ports: FlightsPorts): Promise<void> {
+type Seldom = (watch: string, isFine: boolean, look: () => Promise<void>) => Promise<void>;
+
+/** Leaves out looks at a mark while nothing is wrong, but for the first one, and one a minute. */
+function createSeldom(clock: Clock): Seldom {
+  const fineAtMs = new Map<string, number>();
+  return async (watch, isFine, look) => {
+    const lastMs = fineAtMs.get(watch) ?? Number.NEGATIVE_INFINITY;
+    if (isFine && Math.abs(clock.now() - lastMs) < LOOK_EVERY_MS) return;
+    fineAtMs.delete(watch);
+    await look();
+    if (isFine) fineAtMs.set(watch, clock.now());
+  };
+}
+
+async function watchProgram(ports: FlightsPorts, seldom: Seldom): Promise<void> {
+  const { programTrouble, log } = ports;
+  if (!programTrouble) return;
+  const watch = async () => {
+    const trouble = await programTrouble();
+    await seldom('program', trouble === null, () => pageProgram(ports, trouble));
+  };
+  await unlessSilent(watch(), ({ code }) => log('warn', 'escrow_program_unread', { error_code: code }));
+}
+
+async function watchAirline(ports: FlightsPorts, seldom: Seldom): Promise<void> {
   const { provider } = ports;
   if (!provider?.trouble) return;
   const trouble = await provider.trouble();
-  await pageWhile(ports, {
-    key: `airline_refuses:${provider.name}`,
-    event: 'airline_refuses',
-    restored: 'airline_answers_again',
-    text: trouble && `${provider.name} refuses every call: ${trouble}. Nothing can be searched or ordered.`,
-    fields: { provider: provider.name },
-  });
+  const look = () =>
+    pageWhile(ports, {
+      key: `airline_refuses:${provider.name}`,
+      event: 'airline_refuses',
+      restored: 'airline_answers_again',
+      text: trouble && `${provider.name} refuses every call: ${trouble}. Nothing can be searched or ordered.`,
+      fields: { provider: provider.name },
+    });
+  await seldom('airline', trouble === null, look);
 }
 
 const SWEEP_EVERY_MS = 10 * 60_000;

@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { inTurn } from '../../store/base/index.ts';
@@ -9,11 +9,20 @@ export const MOST_AT_ONCE = 50;
 
 export type Due = IntentRow & { readonly ended_at_ms: number };
 
+/** Further ahead than any task is put: the clock was set back since. */
+const isTaskDue = (task: UpkeepTask, { clock, options }: Pick<FlightsPorts, 'clock' | 'options'>) => {
+  const nowMs = clock.now();
+  return sql<SqlBool>`(due_at_ms <= ${nowMs} or due_at_ms > ${nowMs + farthestMs(task, options)})`;
+};
+
+/** Now (epoch ms) when a task is due, as a query of one value. */
+export const taskDue = (ports: FlightsPorts, task: UpkeepTask): RawBuilder<number | null> =>
+  sql`select cast(${ports.clock.now()} as bigint) from upkeep where task = ${task} and ${isTaskDue(task, ports)} limit 1`;
+
 /** Takes due tasks with their intents, put ahead first: a failing one comes again, and one process takes each. */
 async function takeTasks({ store, clock, options }: FlightsPorts, task: UpkeepTask, most: number, againMs: number) {
   const nowMs = clock.now();
-  // Further ahead than any task is put: the clock was set back since.
-  const isDue = sql<SqlBool>`(due_at_ms <= ${nowMs} or due_at_ms > ${nowMs + farthestMs(task, options)})`;
+  const isDue = isTaskDue(task, { clock, options });
   return inTurn(store, [`upkeep:${task}`], async (tx): Promise<Due[]> => {
     const rows = await tx
       .selectFrom('upkeep')

@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import type { Fetch, HttpRequest, HttpResponse } from '../../kernel/http.ts';
@@ -31,9 +32,11 @@ interface OperatorDesk {
 }
 
 /** A kind of work that goes on after its request. */
+export type DuePorts = Pick<PartnerPorts, 'store' | 'environment' | 'clock'>;
+
 export interface Job {
-  /** The time of the next step: one small read, in every round of the worker. */
-  dueAtMs(store: Store, environment: PartnerEnvironment, clock: Clock): Promise<number | null>;
+  /** The time of the next step (epoch ms), as a query of one value, in every round of the worker. */
+  due(ports: DuePorts): RawBuilder<number | null>;
   /** Takes all due steps, and counts them. Safe in several processes at once. */
   runDue(ports: PartnerPorts): Promise<number>;
 }

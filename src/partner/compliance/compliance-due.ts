@@ -1,8 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
-import { type Queue, queueDueAtMs } from '../../store/index.ts';
-import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/index.ts';
+import { type Queue, queueDue } from '../../store/index.ts';
+import type { DuePorts, PartnerDatabase, PartnerEnvironment } from '../base/index.ts';
 
 /** The due times of the compliance side: small reads, without any of its code. */
 
@@ -28,12 +27,8 @@ export const ofCustomersIn = (environment: PartnerEnvironment): RawBuilder<SqlBo
   sql<SqlBool>`exists (select 1 from customers where customers.customer_id = attestation_runs.customer_id
     and customers.environment = ${environment})`;
 
-/** The next due time of an attestation (epoch ms), null when none runs. */
-export const attestationsDueAtMs = (
-  store: Store,
-  environment: PartnerEnvironment,
-  clock: Clock,
-): Promise<number | null> => queueDueAtMs({ store, clock }, ATTESTATIONS, ofCustomersIn(environment));
+/** The next due time of an attestation (epoch ms); null when none runs. */
+export const attestationsDue = (ports: DuePorts) => queueDue(ports, ATTESTATIONS, ofCustomersIn(ports.environment));
 
 /** The life of a refused order, whose requirements are listed. */
 export const REMEMBERED_MS = 30 * DAY_MS;
@@ -42,24 +37,14 @@ export const REMEMBERED_MS = 30 * DAY_MS;
 export const LOOK_EVERY_MS = 6 * HOUR_MS;
 export const RETENTION_DUE_AT = 'customer_data_retention_due_at_ms';
 
-/** The time of the next look for personal data that is too old to keep; null when there is none. */
-export async function retentionDueAtMs(
-  store: Store,
-  _environment: PartnerEnvironment,
-  clock: Clock,
-): Promise<number | null> {
-  const known = await store.selectFrom('meta').select('value').where('key', '=', RETENTION_DUE_AT).executeTakeFirst();
+/** The time of the next look for personal data that is too old to keep (epoch ms); null when there is none. */
+export function retentionDue({ clock }: DuePorts): RawBuilder<number | null> {
   const nowMs = clock.now();
+  const known = sql`cast(value as bigint)`;
   // Further ahead than a look can be: the clock was set back since.
-  if (known) return Number(known.value) > nowMs + LOOK_EVERY_MS ? nowMs : Number(known.value);
-  const oldest = await store
-    .selectFrom('customer_data')
-    .select('last_used_at_ms')
-    .where('last_used_at_ms', '>', 0)
-    .orderBy('last_used_at_ms')
-    .limit(1)
-    .executeTakeFirst();
-  if (oldest) return oldest.last_used_at_ms;
-  const sent = await store.selectFrom('partner_outbound').select('at_ms').limit(1).executeTakeFirst();
-  return sent?.at_ms ?? null;
+  return sql`coalesce(
+    (select case when ${known} > ${nowMs + LOOK_EVERY_MS} then ${nowMs} else ${known} end
+      from meta where key = ${RETENTION_DUE_AT}),
+    (select last_used_at_ms from customer_data where last_used_at_ms > 0 order by last_used_at_ms limit 1),
+    (select at_ms from partner_outbound where partner_id > '' limit 1))`;
 }

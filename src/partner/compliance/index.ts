@@ -1,6 +1,6 @@
 export * from './attestations.ts';
 export { inputKey, RUN_INPUTS } from './compliance.ts';
-export { ATTESTATIONS, attestationsDueAtMs, ofCustomersIn, retentionDueAtMs } from './compliance-due.ts';
+export { ATTESTATIONS, attestationsDue, ofCustomersIn, retentionDue } from './compliance-due.ts';
 export { loadPolicy } from './policy.ts';
 export * from './retention.ts';
 export * from './standing.ts';

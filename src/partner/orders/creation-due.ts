@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type Clock, DAY_MS } from '../../kernel/clock.ts';
-import { type Queue, queueDueAtMs } from '../../store/index.ts';
-import type { PartnerDatabase, PartnerEnvironment, Store } from '../base/index.ts';
+import { DAY_MS } from '../../kernel/clock.ts';
+import { type Queue, queueDue } from '../../store/index.ts';
+import type { DuePorts, PartnerDatabase, PartnerEnvironment } from '../base/index.ts';
 
 /** The lease of one drive of a creation: longer than a call can take. */
 export const LEASE_MS = 13_000;
@@ -36,6 +36,5 @@ export const CREATIONS: Queue<PartnerDatabase, 'partner_orders'> = {
 export const creationsIn = (environment: PartnerEnvironment): RawBuilder<SqlBool> =>
   sql<SqlBool>`environment = ${environment}`;
 
-/** The next due time (epoch ms) of an open creation. One small read, without the rest of its code. */
-export const creationsDueAtMs = (store: Store, environment: PartnerEnvironment, clock: Clock): Promise<number | null> =>
-  queueDueAtMs({ store, clock }, CREATIONS, creationsIn(environment));
+/** The next due time (epoch ms) of an open creation. It loads nothing of its code. */
+export const creationsDue = (ports: DuePorts) => queueDue(ports, CREATIONS, creationsIn(ports.environment));

@@ -1,4 +1,4 @@
-export { CREATIONS, creationsDueAtMs } from './creation-due.ts';
+export { CREATIONS, creationsDue } from './creation-due.ts';
 export { historyOf, type OrderRow, orderRecord, recordChange, sealColumn } from './order-record.ts';
 
 export const loadOrderCreation = () => import('./order-creation.ts');

@@ -4,6 +4,7 @@ import { type Problem, problem } from '../../kernel/problems.ts';
 import { type AppliedStep, appliedSteps, FORMER_STEPS, type Migration, STEPS } from './applied-steps.ts';
 
 export * from './applied-steps.ts';
+export * from './together.ts';
 export * from './turns.ts';
 
 /** How a database takes steps. */

@@ -1,4 +1,4 @@
-import type { DialectAdapter, Kysely, KyselyPlugin, QueryExecutorProvider, Transaction } from 'kysely';
+import type { Dialect, DialectAdapter, Driver, Kysely, KyselyPlugin, QueryExecutorProvider, Transaction } from 'kysely';
 
 /** The adapter of a database of several writers. */
 export interface TakesTurns extends DialectAdapter {
@@ -6,6 +6,8 @@ export interface TakesTurns extends DialectAdapter {
   readonly connections: () => Connections;
   /** The same database, whose transactions wait for those that share one of these turns. */
   taking<T>(turns: readonly string[], plugins: KyselyPlugin[]): Kysely<T>;
+  /** Words statements as this database has them, for another driver. */
+  dialectOver(driver: Driver): Dialect;
 }
 
 export interface Connections {
@@ -37,9 +39,14 @@ export async function inTurn<T, R>(
   const { adapter, plugins } = store.getExecutor();
   if (!('taking' in adapter)) return store.transaction().execute(work);
   const taking = (adapter as TakesTurns).taking<T>(turns, [...plugins]);
+  return unlessUndone(() => taking.transaction().execute(work));
+}
+
+/** Tries work again that the server has undone. */
+export async function unlessUndone<R>(work: () => Promise<R>): Promise<R> {
   for (let tries = 1; ; tries++) {
     try {
-      return await taking.transaction().execute(work);
+      return await work();
     } catch (error) {
       if (tries === TRIES || !(error instanceof Error && UNDONE.has((error as { code?: unknown }).code))) throw error;
     }

@@ -99,13 +99,16 @@ class TurnsAdapter extends PostgresAdapter implements TakesTurns {
       releaseConnection: (connection) => writers.releaseConnection(connection as PooledConnection),
       destroy: async () => undefined,
     };
-    const dialect: Dialect = {
+    return new Kysely<T>({ dialect: this.dialectOver(driver), plugins });
+  }
+
+  dialectOver(driver: Driver): Dialect {
+    return {
       createDriver: () => driver,
       createAdapter: () => this,
       createQueryCompiler: () => new PostgresQueryCompiler(),
       createIntrospector: (database) => new PostgresIntrospector(database),
     };
-    return new Kysely<T>({ dialect, plugins });
   }
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { work } from '../../../src/cli/commands/serve/run.ts';
 import type { CommandContext } from '../../../src/cli/spec/command.ts';
 import { type AuditTables, writeAudit } from '../../../src/flights/base/operators.ts';
@@ -46,7 +47,7 @@ function demoOf(world: World, process: Process): PartnerDemo {
     answer: async () => {
       throw new Error('nobody is embedded here');
     },
-    updates: { dueAtMs: async () => null, runDue: async () => 0 },
+    updates: { due: () => sql`null`, runDue: async () => 0 },
   };
 }
 
