@@ -129,7 +129,7 @@ export async function openService(options: ServiceOptions) {
     },
     /** Compares the database with the cluster and the airline, after it was put back. */
     reconcile: async (how: Reconciling) => {
-      await funding.ready();
+      if (!how.isDryRun) await funding.ready();
       return flights.reconcile(how);
     },
     /** The last trouble with a file, in the words for this machine; null while there was none. */

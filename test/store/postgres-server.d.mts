@@ -2,6 +2,13 @@
 export interface TestPostgres {
   readonly url: string;
   readonly pid: number | undefined;
+  /** Of its own, where its user may write. */
+  readonly folder: string;
+  readonly data: string;
+  /** Runs a line of bash as the server's user, with the server's programs, which find this server. */
+  sh(line: string): void;
+  stop(): Promise<void>;
+  begin(): Promise<void>;
   /** As `pg_ctl restart -m immediate`: it ends without a word to anybody, and recovers from its journal. */
   restart(): Promise<void>;
   /** A second server follows this one, and has each commit before it is acknowledged. @returns the address of both */
@@ -16,9 +23,9 @@ export const postgresIsInstalled: boolean;
 /** Whether a server can run by another clock than the machine's: processes of a test's clock refuse any other. */
 export const postgresKeepsTime: boolean;
 
-/** @param how `settings`: more of its arguments, in place of `-F`; `log`: the file that takes its log; `nowMs`: its clock */
+/** @param how `settings`: more of its arguments, in place of `-F`, or a function of its folder; `log`: the file that takes its log; `nowMs`: its clock */
 export function startPostgres(how?: {
-  readonly settings?: readonly string[];
+  readonly settings?: readonly string[] | ((folder: string) => readonly string[]);
   readonly log?: string | null;
   readonly nowMs?: number | null;
 }): Promise<TestPostgres>;

@@ -30,11 +30,12 @@ export const postgresKeepsTime = postgresIsInstalled && isHere('a C compiler', B
 const later = globalThis.setTimeout;
 
 // Without fsync (`-F`): a test has nothing to lose.
-export async function startPostgres({ settings = ['-F'], log = null, nowMs = null } = {}) {
+export async function startPostgres({ settings: given = ['-F'], log = null, nowMs = null } = {}) {
   const bin = binaries();
   if (!bin) throw new Error('PostgreSQL is not installed');
   const folder = mkdtempSync(join(tmpdir(), 'farelock-pg-'));
   const cluster = join(folder, 'data');
+  const settings = typeof given === 'function' ? given(folder) : given;
   // The server refuses to run as root: there it runs as the system's `postgres` user.
   const asUser = userInfo().uid === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
   const env = { ...process.env, ...(nowMs !== null && clockEnv(folder, nowMs)) };
@@ -65,6 +66,19 @@ export async function startPostgres({ settings = ['-F'], log = null, nowMs = nul
   await untilAnswers(url);
   return {
     url,
+    folder,
+    data: cluster,
+    /** A command line of bash as the server's user, with the server's programs, and this server for its clients. */
+    sh(line) {
+      const [run, ...args] = [...asUser, 'bash', '-c', line];
+      const PATH = `${bin}${delimiter}${process.env.PATH}`;
+      execFileSync(run, args, { env: { ...process.env, PATH, PGHOST: folder, PGUSER: 'farelock' }, cwd: folder });
+    },
+    stop: () => end('SIGINT'),
+    async begin() {
+      server = begin();
+      await untilAnswers(url);
+    },
     get pid() {
       return server.pid;
     },

@@ -256,7 +256,7 @@ const capturing: Step<'capturing'> = async ({ ports, escrows, claims, mails }, b
     intent: {
       status: 'booked',
       order_id: order.order_id,
-      captured_at_ms: ports.clock.now(),
+      captured_at_ms: intent.captured_at_ms ?? ports.clock.now(),
       capture_tx_hash: signature,
       active_key: null,
     },

@@ -190,6 +190,8 @@ async function move(
   await changeIntent(tx, intent_id, {
     ...(wasPaid && { observed_amount: intent.amount }),
     ...(wasPaid && { booking_requested_at_ms: intent.booking_requested_at_ms ?? funding?.atMs ?? nowMs }),
+    // When the chain says so: the step finds it there.
+    ...(to === 'capturing' && account && { captured_at_ms: Number(account.endedAt) * 1000 }),
     ...(to === 'capturing' && { ticketed_at_ms: intent.ticketed_at_ms ?? order?.updatedAtMs ?? nowMs }),
     updated_at_ms: nowMs,
   });

@@ -73,6 +73,14 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const OUTCOMES = { carried_on: 'goes on', noted: 'noted', person: 'for you' } as const;
 
+/** Each case of a person by its id; what is only noted once for all of a kind. */
+function todoLines(findings: readonly Finding[], width: number): string[] {
+  const todos = findings.flatMap(({ kind, subject, outcome, todo }): [string, string][] =>
+    todo === null ? [] : [[outcome === 'person' ? subject : (WORDS[kind] ?? kind), todo]],
+  );
+  return [...new Map(todos)].flatMap(([who, todo]) => wrapBehind(`${who}  `, todo, width));
+}
+
 const view: View<Reconciled> = {
   list: 'findings',
   lines({ status, dry_run, since, counts, findings }, screen) {
@@ -93,7 +101,7 @@ const view: View<Reconciled> = {
       ]),
       ...(sum > findings.length ? [`… and ${sum - findings.length} more`] : []),
       '',
-      ...findings.flatMap(({ subject, todo }) => (todo === null ? [] : wrapBehind(`${subject}  `, todo, screen.width))),
+      ...todoLines(findings, screen.width),
       `${paint.good('✓')} Differed${from}: ${words.join(', ')}. ${done}`,
     ];
   },

@@ -80,8 +80,8 @@ const statusView: View<Status> = {
           ])),
     ];
   },
-  rows: ({ tables, status, at }) => [
-    ['database', status, at],
+  rows: ({ tables, status, at, needs_reconcile }) => [
+    ['database', status, at, needs_reconcile ? 'needs reconcile' : null],
     ...tables.map((one) => [one.table, one.rows, one.bytes, one.keeps_days, one.keeps_personal_data_days]),
   ],
 };
