@@ -9,13 +9,15 @@ import { join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '../..');
 const inPlaceOf = join(ROOT, 'src/store/libsql/target.ts');
 const NATIVE = /^(@libsql\/|litesvm-|pg-native$|bufferutil$|utf-8-validate$)/;
+/** Of one seed the stacks are those of the sources: for many that takes a third of the time. */
+const isReplay = process.argv.includes('--seed');
 /** A batch of many seeds plays the bundle of the run that it is part of. */
 const made = process.env.TEST_SIM_BUNDLE;
 const folder = made ?? mkdtempSync(join(tmpdir(), 'farelock-sim-'));
 try {
   if (made === undefined) await bundle();
   process.env.TEST_SIM_BUNDLE = folder;
-  process.setSourceMapsEnabled?.(true);
+  if (isReplay) process.setSourceMapsEnabled?.(true);
   const { Module } = createRequire(import.meta.url)('node:module');
   // Native packages are found from here, wherever the bundle lies.
   process.env.NODE_PATH = join(ROOT, 'node_modules');
@@ -40,7 +42,7 @@ async function bundle() {
     target: 'node20',
     dts: false,
     report: false,
-    sourcemap: 'inline',
+    ...(isReplay && { sourcemap: 'inline' }),
     logLevel: 'warn',
     inputOptions: { checks: { ineffectiveDynamicImport: false } },
     outputOptions: { codeSplitting: false },
