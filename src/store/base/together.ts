@@ -32,6 +32,7 @@ async function recorded<T>(store: Kysely<T>, adapter: TakesTurns, writes: (on: T
   const statements: RawBuilder<unknown>[] = [];
   const connection = {
     async executeQuery<R>({ query }: { readonly query: OperationNode }) {
+      if (query.kind === 'SelectQueryNode') throw new Error('what is written together reads nothing');
       statements.push(sql`${{ toOperationNode: () => query }}`);
       return { rows: [] as R[], numAffectedRows: 1n };
     },
