@@ -135,7 +135,7 @@ const BY_CODE: Readonly<Record<string, ProblemCode>> = {
 
 /** Words of a partner service in place of the catalogue's. */
 const WORDS: Partial<Record<ProblemCode, { message?: string; fix: string }>> = {
-  order_not_found: { message: 'Unknown order.', fix: 'Look it up: farelock partner orders list.' },
+  order_not_found: { message: 'Unknown order.', fix: 'Find its id in the list.' },
   not_found: { message: 'Nothing was found.', fix: 'Check the id, and that it belongs to your partner account.' },
   upstream_rate_limited: { message: 'Too many requests.', fix: 'Try again in a moment.' },
 };

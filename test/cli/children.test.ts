@@ -29,7 +29,7 @@ async function newIntent(): Promise<string> {
 
 test('the age is in the help of search, and in the question before the first payment of a guided walk', async () => {
   const help = await runInMemory(['search', '--help'], { environment });
-  expect(help.stdout).toMatch(/--adults <n> +travellers, 1 to 9: aged 18 or over/);
+  expect(help.stdout).toMatch(/--adults <n> +travellers, 1 to 9, all aged 18 or over/);
 
   const walk = await runInMemory([], {
     environment,

@@ -24,7 +24,7 @@ describe('nothing is drawn, and every value has its name', () => {
     'explain offer_expired',
     'wallet balance',
     'wallet show --qr',
-    'payments',
+    'payments list',
     'config list',
     'intent list',
     'status gone',

@@ -67,6 +67,9 @@ describe('a number of a list', () => {
       const isCase = line === 'refund show 1';
       expect([run.exitCode, error(run).code], line).toEqual(isCase ? [3, 'refund_request_not_found'] : [2, 'usage']);
       expect(error(run).message).toMatch(isCase ? /no row 1/ : /another terminal/);
+      // The list of what the command takes, and never its help.
+      const list = isCase ? 'refund queue' : /^(intent|offer)/.test(line) ? 'help search' : 'intent list';
+      expect(error(run).next, line).toEqual([`farelock ${list}`]);
     }
     expect(await payments()).toBe(before);
   });

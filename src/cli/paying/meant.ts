@@ -112,7 +112,7 @@ async function aloneOf(context: CommandContext, alone: Alone): Promise<NotedInte
   const found =
     alone === 'open' ? (await openIntents(context, MOST)).map(([noted]) => noted) : await bookedIntents(context);
   const [only] = found;
-  if (!only) throw nothingLocked(alone === 'open' ? 'No locked fare waits for its booking.' : 'Nothing is booked.');
+  if (!only) throw nothingLocked(alone === 'open' ? 'No locked fare is waiting to be booked.' : 'Nothing is booked.');
   const isAgreed = globals.yes === true || alone === 'booked';
   // A person sees a lock before it is paid; --yes pays only what this terminal has shown.
   if (found.length === 1 && (session.recentOffers.hasSeen(only.intentId) || !isAgreed)) return only;

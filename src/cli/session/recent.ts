@@ -1,4 +1,5 @@
-import { type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
+import { type Problem, type ProblemCode, type ProblemOptions, problem } from '../../kernel/problems.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import type { Streams } from '../../terminal/index.ts';
 import type { MenuFare, Offer } from '../../wire/flights/index.ts';
 import { fareOf, fareOfMenu, fareOfOption, type KnownFare, keptFare } from './known-fare.ts';
@@ -41,6 +42,15 @@ interface Pages {
   hasOthers(): boolean;
 }
 
+/** The way to what a missing row was meant to be. */
+type Instead = Required<Pick<ProblemOptions, 'fix' | 'next'>>;
+
+const INSTEAD_OF_OFFER: Instead = { fix: 'Search again, or give the offer id.', next: [farelock`help search`] };
+const INSTEAD_OF_INTENT: Instead = {
+  fix: 'List your locks again, or give the intent id.',
+  next: [farelock`intent list`],
+};
+
 export type RecentOffers = ReturnType<typeof openRecentOffers>;
 
 /**
@@ -56,11 +66,10 @@ export function openRecentOffers(path: string, warn: (text: string) => void, pla
   });
   const read = () => whole(pages.own());
   const write = (change: Partial<RecentPage>) => pages.write({ ...read(), ...change });
-  const resolve = (idOrNumber: string): string => {
+  const resolve = (idOrNumber: string, instead = INSTEAD_OF_OFFER): string => {
     if (!ROW.test(idOrNumber)) return idOrNumber;
     const offerId = read().numbered[idOrNumber];
-    if (offerId === undefined)
-      throw noSuchRow(pages, 'offer_not_found', idOrNumber, 'Search again, or give the offer id.');
+    if (offerId === undefined) throw noSuchRow(pages, 'offer_not_found', idOrNumber, instead);
     return offerId;
   };
   return {
@@ -148,7 +157,7 @@ function intentRows({
 }: {
   read(): RecentPage;
   write(change: Partial<RecentPage>): boolean;
-  resolve(idOrNumber: string): string;
+  resolve(idOrNumber: string, instead?: Instead): string;
   readonly pages: Pages;
 }) {
   return {
@@ -167,13 +176,13 @@ function intentRows({
       if (!ROW.test(idOrNumber)) return null;
       const { intents, numbered } = read();
       if (intents.length === 0) {
-        const offerId = resolve(idOrNumber);
+        const offerId = resolve(idOrNumber, INSTEAD_OF_INTENT);
         // A lowcost flight is locked by a fare of its menu.
         return { offerIds: [offerId, ...Object.values(numbered).filter((one) => one.startsWith(`${offerId}##`))] };
       }
       const intentId = intents[Number(idOrNumber) - 1];
       if (intentId !== undefined) return { intentId };
-      throw noSuchRow(pages, 'intent_not_found', idOrNumber, 'Give a number of that list, or an intent id.');
+      throw noSuchRow(pages, 'intent_not_found', idOrNumber, INSTEAD_OF_INTENT);
     },
     /** The row of an intent, or of its offer; null for one that the last list here did not show. */
     numberOf({ intent_id, offer_id }: { readonly intent_id: string; readonly offer_id: string }): string | null {
@@ -185,13 +194,14 @@ function intentRows({
 }
 
 /** Explains a number that leads nowhere: another terminal's list is never used. Costs nothing. */
-export function noSuchRow(pages: Pages, code: ProblemCode, row: string, fix: string): Problem {
-  if (pages.own() !== null) return problem(code, { message: `Your last list has no row ${row}.`, fix });
-  if (!pages.hasOthers()) return problem(code, { message: `No list was shown here, so there is no row ${row}.`, fix });
+export function noSuchRow(pages: Pages, code: ProblemCode, row: string, instead: Instead): Problem {
+  if (pages.own() !== null) return problem(code, { message: `Your last list has no row ${row}.`, ...instead });
+  if (!pages.hasOthers())
+    return problem(code, { message: `No list was shown here, so there is no row ${row}.`, ...instead });
   return problem('usage', {
     message: `The last list was shown in another terminal, so its row ${row} is not used here.`,
-    fix,
     charged: 'nothing',
+    ...instead,
   });
 }
 

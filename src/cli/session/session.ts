@@ -7,6 +7,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
+import { farelock } from '../../kernel/shell-word.ts';
 import type { Streams, Terminal } from '../../terminal/index.ts';
 import { type Environment, type GlobalOptions, homeOf, type Profile } from '../settings/index.ts';
 import { openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
@@ -178,7 +179,10 @@ function openRecentCases(path: string, warn: (text: string) => void, place?: str
       if (!/^\d{1,3}$/.test(idOrNumber)) return idOrNumber;
       const id = pages.own()?.listed?.[Number(idOrNumber) - 1];
       if (id !== undefined) return id;
-      throw noSuchRow(pages, 'refund_request_not_found', idOrNumber, 'List it again: farelock refund queue.');
+      throw noSuchRow(pages, 'refund_request_not_found', idOrNumber, {
+        fix: 'List the queue again, or give the request id.',
+        next: [farelock`refund queue`],
+      });
     },
   };
 }

@@ -149,11 +149,7 @@ const CLUSTER = of('cluster', {
     usual: 'confirmed',
   },
   network: { flag: true, read: network, says: 'network that the cluster has to be' },
-  genesis: {
-    flag: true,
-    read: base58('the hash of a block'),
-    says: 'hash of the first block that the cluster has to have',
-  },
+  genesis: { flag: true, read: base58('the hash of a block'), says: 'expected hash of the first block of the cluster' },
   usdc_mint: {
     flag: true,
     read: base58('the address of a mint'),

@@ -143,7 +143,7 @@ export const clusterOptions = [
     'mainnet, devnet, testnet, localhost, or a JSON file of settings (or FARELOCK_CLUSTER)',
   ),
   option('--rpc-url <url>', 'RPC address of the cluster; repeatable (or FARELOCK_RPC_URL)', collected),
-  option('--network <name>', 'mainnet, devnet or testnet: what the cluster has to be, or a private one runs as'),
-  option('--genesis <hash>', 'hash of the first block that the cluster has to have'),
+  option('--network <name>', 'the network to expect: mainnet, devnet or testnet; a private cluster acts as this one'),
+  option('--genesis <hash>', 'expected hash of the first block of the cluster'),
   option('--usdc-mint <address>', "mint of the USDC there (default: Circle's)"),
 ] as const;

@@ -2,6 +2,7 @@ import { namedAirports } from '../../../kernel/domain/airports.ts';
 import { findPlaces } from '../../../kernel/domain/places.ts';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { listView } from '../../../terminal/index.ts';
 import type { Run } from '../../spec/index.ts';
 import type { ListedAirport } from './result.ts';
@@ -19,6 +20,7 @@ export const airports: Run<typeof spec.airports> = async ({ terminal }, { text =
     throw problem('not_found', {
       message: `No airport matches "${wanted}".`,
       fix: didYouMean(wanted, cities) || 'Try the city, the airport name or its three-letter code.',
+      next: [farelock`airports`],
     });
   }
   const listed = found.slice(0, limit).map(({ timeZone: time_zone, size: _, ...one }) => ({ ...one, time_zone }));

@@ -11,7 +11,7 @@ export const attestationsList = command({
 
 export const attestationsShow = command({
   name: 'attestations show',
-  summary: 'Show one with its customer data; the audit trail records who looked',
+  summary: 'Show an attestation with its customer data; the audit trail records who looked',
   arguments: [argument('<attestation-id>')],
   effect: 'reads',
   examples: ['farelock attestations show att_…'],

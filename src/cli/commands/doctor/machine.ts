@@ -157,8 +157,8 @@ function modes(home: string): Finding {
   const said = `Others can open ${named(open.map(({ path }) => path))}`;
   const next = `chmod -R go-rwx ${quoted(home)}`;
   return open.some(({ stat }) => !stat.isDirectory())
-    ? failed(said, 'Close them.', next)
-    : warning(said, 'Close them; their files are closed.', next);
+    ? failed(said, 'Make them private.', next)
+    : warning(said, 'The files in them are private. Make the folders private, too.', next);
 }
 
 /** Rings that seal fields, and the databases whose sealed fields are lost without them. */

@@ -10,7 +10,7 @@ import type * as spec from './spec.ts';
 export const EXIT_CODES: Readonly<Record<0 | ProblemKind['exit'], string>> = {
   0: 'done, including an empty list',
   1: 'unexpected failure',
-  2: 'usage: unknown option, missing value, a question that was needed under `--no-input`',
+  2: 'usage: unknown option, missing value, or `--no-input` where an answer is needed',
   3: 'not found',
   4: 'not allowed: key, token, support code, keypair file',
   5: 'conflict: state, expired, repriced',

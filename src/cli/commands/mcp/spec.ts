@@ -15,7 +15,10 @@ export const mcp = command({
       `which tools, separated by commas: ${TOOL_SETS.join(', ')} (travel)`,
       (value: string, _before: unknown, flag: string) => value.split(',').map((one) => oneSet(one, undefined, flag)),
     ),
-    option('--output-schemas', 'list the form of each answer too, which is long; the schema tool has them one by one'),
+    option(
+      '--output-schemas',
+      'also list the schema of each answer, which is long; the schema tool gives them one by one',
+    ),
   ],
   effect: 'runs',
   examples: [

@@ -24,7 +24,7 @@ export const refundRequest = command({
 
 export const refundClaim = command({
   name: 'refund claim',
-  summary: 'Claim back an overdue escrow; operators: claim a case or release it',
+  summary: 'Get the money of an overdue escrow back; operators: claim or release a case',
   arguments: [argument('<id>', 'intent id; operators: row number in the queue, or id')],
   options: [
     option('--release', 'give it back'),

@@ -15,7 +15,7 @@ export const sellers = [
   option('--duffel-token-file <file>', 'a file with the token, instead of FARELOCK_DUFFEL_TOKEN'),
   option(
     '--lowcost <tier>',
-    'carriers without an interface: none, sandbox, browser (default: none, with --provider sandbox: sandbox)',
+    'carriers without an interface: none, sandbox, browser (default: sandbox with --provider sandbox, else none)',
     choiceOption(['none', 'sandbox', 'browser']),
   ),
 ] as const;
@@ -23,7 +23,7 @@ export const sellers = [
 const services = [
   option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
   option('--migrate', 'bring a PostgreSQL database up to date first, as farelock db migrate does'),
-  option('--accept-changes', 'settings that differ from those of the other processes of the database become theirs'),
+  option('--accept-changes', 'apply settings that differ to every process of the database'),
   ...sellers,
   option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)'),
   option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
@@ -63,7 +63,7 @@ export const serve = command({
 
 export const worker = command({
   name: 'worker',
-  summary: 'Work for farelock serve --no-worker: bookings, refunds, deliveries; any number beside each other',
+  summary: 'Carry out bookings, refunds and deliveries for farelock serve --no-worker; several can run at once',
   options: services,
   effect: 'runs',
   examples: ['farelock worker', 'farelock worker --provider duffel --duffel-token-file token'],

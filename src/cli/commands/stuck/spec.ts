@@ -23,7 +23,7 @@ export const stuckShow = command({
 
 export const stuckResolve = command({
   name: 'stuck resolve',
-  summary: 'Decide it by what the airline said; shows the plan, then asks',
+  summary: 'Decide a case by what the airline said; shows the plan, then asks',
   arguments: [
     argument('<id>'),
     argument(
