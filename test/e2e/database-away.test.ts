@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
@@ -29,21 +29,20 @@ test.runIf(postgresKeepsTime)(
 );
 
 test.runIf(postgresKeepsTime)(
-  'a machine whose clock is not that of the database says so, and pages an operator once',
+  'a machine whose clock goes wrong while it runs says so, and pages an operator',
   async () => {
     const database = await startPostgres({ nowMs: worldClock.now() });
-    // The clock of the tests' world, and the machine's: days apart.
-    const home = farelockIn({ FARELOCK_DATABASE_URL: database.url });
+    const home = farelockIn({ FARELOCK_DATABASE_URL: database.url, TEST_CLOCK_JUMPS: '8000:90000' });
     try {
-      for (let starts = 0; starts < 2; starts++) {
-        const served = await serveIn(home);
-        if (starts === 0) await expect.poll(() => served.log(), { timeout: 20_000 }).toContain('clock_differs');
-        expect(await served.stop()).toBe(0);
-      }
-      const pages = readdirSync(join(home.home, 'outbox'))
-        .map((name) => readFileSync(join(home.home, 'outbox', name), 'utf8'))
-        .filter((text) => text.includes('clock_differs'));
-      expect(pages).toHaveLength(1);
+      const served = await serveIn(home);
+      await expect.poll(() => served.log(), { timeout: 40_000 }).toContain('clock_differs');
+      const outbox = join(home.home, 'outbox');
+      const pages = () =>
+        (existsSync(outbox) ? readdirSync(outbox) : [])
+          .map((name) => readFileSync(join(outbox, name), 'utf8'))
+          .filter((text) => text.includes('clock_differs'));
+      await expect.poll(pages, { timeout: 20_000 }).toHaveLength(1);
+      expect(await served.stop()).toBe(0);
     } finally {
       home.close();
       await database.close();

@@ -19,7 +19,7 @@ interface History {
 /** Of each of two clients. */
 const WRITES = rounds(100, 500);
 
-test(`two clients that write one order ${2 * WRITES} times under If-Match: each write that is told so is one version, no other counts`, async () => {
+test('two clients that write one order many times under If-Match: each write that is told so is one version, no other counts', async () => {
   const { id } = await stack.order();
   const start = (await stack.show(id)).version;
   const { key } = stack;

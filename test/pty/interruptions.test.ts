@@ -61,6 +61,8 @@ test('at the question before a booking is paid: nothing was paid', async () => {
 test('at the questions for a passenger: nothing was paid, and saved travellers stand in the command to go on with', async () => {
   const intent = await newIntent();
   const asked = start(['book', intent]);
+  await asked.shows(/from passengers\.json\?/);
+  asked.type(`n${KEYS.enter}`);
   await asked.shows(/Given names/);
   asked.type(`Ana${KEYS.enter}`);
   await asked.shows(/Family name/);
