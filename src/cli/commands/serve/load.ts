@@ -14,8 +14,8 @@ const RESOLUTION_MS = 100;
 /** Spread, so that those who were turned away do not come back at once. */
 const RETRY_S = { least: 2, most: 10 };
 
-/** Probes, operators who mend it, and the cluster that is served here, without which nothing can be paid. */
-const NEVER = /^\/(health|ready|rpc\/?)$|^\/operator\//;
+/** Probes, operators who mend it, an airline's messages, and the cluster here, without which nothing can be paid. */
+const NEVER = /^\/(health|ready|rpc\/?)$|^\/(operator|webhooks)\//;
 /** What a caller sends who has paid, or who is known: a partner, a customer, an operator. */
 const WELCOME = ['payment-signature', 'x-api-key', 'authorization'];
 

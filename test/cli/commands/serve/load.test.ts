@@ -27,7 +27,7 @@ test.each([
   });
   for (const header of ['payment-signature', 'x-api-key', 'authorization'])
     expect(load.refusal(request('/air/search', { [header]: 'x' })), header).toBeNull();
-  for (const path of ['/health', '/ready', '/operator/switches', '/rpc', '/rpc/'])
+  for (const path of ['/health', '/ready', '/operator/switches', '/rpc', '/rpc/', '/webhooks/airline'])
     expect(load.refusal(request(path)), path).toBeNull();
   expect(shed).toEqual([why]);
 });
