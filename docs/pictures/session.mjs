@@ -4,7 +4,7 @@ import { lineMarkup, windowOf } from './cells.mjs';
 import { inFreshHome, TRAVELLER } from './sandbox.mjs';
 
 const COLUMNS = 108;
-const QUESTION = 'and book?';
+const QUESTIONS = ['from passengers.json?', 'and book?'];
 
 /** The still picture of the README: a search, an intent and a booking, one below the other. */
 export const session = () =>
@@ -12,10 +12,10 @@ export const session = () =>
     const terminal = open({ columns: COLUMNS, rows: 400 });
     const type = async (line) => {
       const command = await terminal.start(line);
-      let answered = false;
+      let answered = 0;
       const answer = setInterval(() => {
-        if (answered || !terminal.text().includes(QUESTION)) return;
-        answered = true;
+        if (answered === QUESTIONS.length || !terminal.text().includes(QUESTIONS[answered])) return;
+        answered++;
         command.type('y\r');
       }, 50);
       const exitCode = await command.ended;
@@ -26,8 +26,7 @@ export const session = () =>
     writeFileSync(join(folder, 'passengers.json'), JSON.stringify([TRAVELLER]));
     await type('farelock search LIS JFK --depart +30d --limit 3');
     await type('farelock intent 1.2');
-    const intent = /int_[0-9a-z]+/.exec(terminal.text())?.[0] ?? '';
-    await type(`farelock book ${intent} --passengers passengers.json`);
+    await type('farelock book');
     const lines = terminal.lines().map((line, row) => lineMarkup(line, COLUMNS, row));
     const rows = lines.findLastIndex((markup) => markup !== '') + 1;
     return windowOf({
