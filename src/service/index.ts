@@ -21,11 +21,11 @@ import { createOperatorWallets, createPaywall, readyForMoney } from '../payments
 import { SOLANA_NETWORKS } from '../solana/index.ts';
 import { watchSteps } from '../store/base/index.ts';
 import { checkDatabaseUrl, type StorageWatch, storeTrouble, watchStorage, writeProbe } from '../store/index.ts';
-import { loadWakes } from '../store/postgres/index.ts';
+import { loadReads, loadWakes, type Reads } from '../store/postgres/index.ts';
 import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './airlines.ts';
 import { type OpenedCluster, openRealCluster } from './cluster.ts';
 import type { DatabaseOptions } from './database.ts';
-import { type Home, openHome } from './home.ts';
+import { type Home, openHome, type ServiceTables } from './home.ts';
 import { serviceMigrations } from './migrations.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './partner.ts';
 import type { PlatformOptions } from './platform.ts';
@@ -83,14 +83,16 @@ export async function openService(options: ServiceOptions) {
   if (!isOwnProgram) await checkProgram(home, options);
   if (!faucet) await funding.ready();
   const wakes = options.databaseUrl !== undefined && options.stopping ? await listenForWork(options, own, store) : null;
+  const aside = await openAside(options, own, store);
+  const reads = aside?.reads;
   const movedOn = loggingOnce(watchSteps(store, serviceMigrations, clock.now), own.log);
-  const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram, movedOn });
+  const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram, movedOn, reads });
   // Before anything is served: a process that only serves opens escrows and pays out, too.
   if (options.stopping) await flights.worker.isHeld();
   const partner = lazyPartner({ ...own, store, secrets }, options);
   const { wallets } = flights;
   const readings = once(async () =>
-    (await import('./readings.ts')).createReadings({ ...own, store, wallets, movedOn }),
+    (await import('./readings.ts')).createReadings({ ...own, store, reads, wallets, movedOn }),
   );
   return {
     async operatorKeyFile(): Promise<string> {
@@ -138,6 +140,7 @@ export async function openService(options: ServiceOptions) {
     readings: async (): Promise<readonly Reading[]> => (await readings())(),
     async close(): Promise<void> {
       await wakes?.close();
+      await aside?.close();
       await flights.outbox.drain();
       await tiers.close();
       try {
@@ -176,6 +179,16 @@ async function joined(home: Home, options: ServiceOptions, own: Process): Promis
   await checkClock(home, own);
   await joinFleet(home, options, own);
   sayWhatNeedsDisk(options, own);
+}
+
+/** A standby for what may be seconds old, where one is named. */
+async function openAside(
+  { readDatabaseUrl: url, databaseUrl }: ServiceOptions,
+  { log }: Process,
+  primary: Home['store'],
+) {
+  if (url === undefined || databaseUrl === undefined) return null;
+  return (await loadReads()).openReads({ url, primary, log });
 }
 
 async function listenForWork({ databaseUrl, listenUrl }: ServiceOptions, { log }: Process, store: Home['store']) {
@@ -259,6 +272,7 @@ function fundingOf({ cluster, faucet, keys }: Home) {
 interface FlightsGiven extends ReturnType<typeof fundingOf>, Airlines {
   readonly isOwnProgram: boolean;
   readonly movedOn: () => Promise<boolean>;
+  readonly reads: Reads<ServiceTables> | undefined;
 }
 
 function openFlights(
@@ -266,7 +280,7 @@ function openFlights(
   own: Process,
   { store, cluster, keys, program }: Home,
   storage: StorageWatch,
-  { ready, isFilled, provider, lowcost, isOwnProgram, movedOn }: FlightsGiven,
+  { ready, isFilled, provider, lowcost, isOwnProgram, movedOn, reads }: FlightsGiven,
 ) {
   const { secrets, authority, facilitator, treasury } = keys;
   const { facilitatorUrl, gatewayKeysFile } = options;
@@ -306,6 +320,7 @@ function openFlights(
     ready,
     writeTrouble: storage.writeTrouble,
     movedOn,
+    reads,
     isStopping: () => options.stopping?.aborted ?? false,
     gatewayKeys:
       gatewayKeysFile === undefined ? undefined : async () => (await loadSponsored()).readGatewayKeys(gatewayKeysFile),

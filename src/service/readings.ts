@@ -11,7 +11,8 @@ import { CREATIONS } from '../partner/orders/index.ts';
 import type { OperatorWallets } from '../payments/index.ts';
 import { connectionsOf } from '../store/base/index.ts';
 import { type Counted, countPiles, type Pile, pileOf, storeTrouble } from '../store/index.ts';
-import type { Store } from './home.ts';
+import type { Reads } from '../store/postgres/index.ts';
+import type { ServiceTables, Store } from './home.ts';
 
 /** A gauge's value now. */
 export interface Reading {
@@ -22,6 +23,8 @@ export interface Reading {
 
 interface ReadingPorts {
   readonly store: Store;
+  /** For counts of rows; absent: `store`. */
+  readonly reads?: Reads<ServiceTables> | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly wallets: OperatorWallets;
@@ -118,11 +121,11 @@ const upkeepAt = (nowMs: number): Pile[] =>
     open: sql`task = ${sql.lit(task)} and due_at_ms <= ${nowMs}`,
   }));
 
-async function database({ store, clock, movedOn }: ReadingPorts): Promise<Reading[]> {
+async function database({ store, reads = (ask) => ask(store), clock, movedOn }: ReadingPorts): Promise<Reading[]> {
   if (await movedOn()) throw new Error('a newer version has moved the database');
   const nowMs = clock.now();
   const upkeep = upkeepAt(nowMs);
-  const counted = await countPiles(store, [...BY_STATE, ...QUEUES, ...upkeep]);
+  const counted = await reads((on) => countPiles(on, [...BY_STATE, ...QUEUES, ...upkeep]));
   const of = (kind: string, state: string): Counted | undefined =>
     counted.find((one) => one.kind === kind && one.state === state);
   const both = (name: string, age: string, labels: Reading['labels'], found: Counted | undefined): Reading[] => [

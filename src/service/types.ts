@@ -44,6 +44,8 @@ export interface ServiceOptions {
   readonly acceptsChanges?: boolean | undefined;
   /** Where to listen for work that other processes took in, past a pooler; default: `databaseUrl`. */
   readonly listenUrl?: string | undefined;
+  /** A standby for lists and metrics, which may be seconds old. */
+  readonly readDatabaseUrl?: string | undefined;
   /** Aborts when a process that stays is to stop: /ready says no from then on. Commands that end have none. */
   readonly stopping?: AbortSignal | undefined;
   /** Without RPC addresses, the embedded cluster under `home`. */

@@ -6,7 +6,7 @@ import { createStage, ROOT } from './homes.mjs';
 import { reportText } from './report.mjs';
 import { openStores } from './stores.mjs';
 
-const PARTS = ['commands', 'paid', 'limits', 'growth', 'memory', 'database'];
+const PARTS = ['commands', 'paid', 'limits', 'growth', 'memory', 'database', 'fleet'];
 
 const HELP = `npm run bench -- [options]
 

@@ -100,5 +100,20 @@ export async function openPayer({ flightsUrl, rpcUrl }, path = '/air/search') {
     return { seconds: (performance.now() - began) / 1000, latencies };
   }
 
-  return { address: signer.address, challenges, sign, pay, rpc };
+  /** One paid call of any path, and its answer. */
+  async function call(path, body) {
+    const asked = await post(flightsUrl + path, body);
+    if (asked.status !== 402) throw new Error(`${path} answered ${asked.status}: ${asked.text.slice(0, 300)}`);
+    const required = client.getPaymentRequiredResponse(
+      (name) => asked.headers[name.toLowerCase()],
+      JSON.parse(asked.text),
+    );
+    const headers = client.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+    const { status, text } = await post(flightsUrl + path, body, headers);
+    if (status !== 200 && status !== 201) throw new Error(`${path} was answered with ${status}: ${text.slice(0, 300)}`);
+    return JSON.parse(text);
+  }
+  const look = async (path) => JSON.parse((await post(flightsUrl + path, undefined, {}, 'GET')).text);
+
+  return { address: signer.address, challenges, sign, pay, call, look, rpc };
 }

@@ -22,7 +22,7 @@ export async function openStores(names, url) {
 }
 
 /** What a small server is given. Its defaults are of an age with less memory. */
-const SETTINGS = ['-c', 'shared_buffers=512MB', '-c', 'max_wal_size=4GB'];
+export const SETTINGS = ['-c', 'shared_buffers=512MB', '-c', 'max_wal_size=4GB'];
 
 let made = 0;
 

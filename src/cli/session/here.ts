@@ -110,6 +110,7 @@ function serviceOptions(
     databaseUrl: setting('database_url'),
     migrating: { onMigrated: sayMigrated(terminal), ...options.migrating },
     listenUrl: setting('listen_url'),
+    readDatabaseUrl: setting('read_database_url'),
     caps: { perPayment: usdc(setting('cap_per_booking')), perDay: usdc(setting('cap_per_day')) },
     facilitatorUrl: setting('facilitator_url'),
     gatewayKeysFile: setting('gateway_keys'),

@@ -249,6 +249,12 @@ export const SETTINGS = {
       read: databaseAddress,
       says: 'PostgreSQL past its pooler, to listen for work of other processes',
     },
+    read_database_url: {
+      file: true,
+      secret: true,
+      read: databaseAddress,
+      says: 'standby of PostgreSQL, for lists of desks and metrics',
+    },
     facilitator_url: {
       file: true,
       flag: true,

@@ -11,10 +11,11 @@ import type { Secrets } from '../../kernel/secrets.ts';
 import type { Outbox, Transports } from '../../notify/index.ts';
 import type { OperatorWallets, PaymentTerms, Paywall } from '../../payments/index.ts';
 import type { Cluster, Signer } from '../../solana/index.ts';
+import type { Reads } from '../../store/postgres/index.ts';
 import type { Stuck } from '../../wire/flights/index.ts';
 import type { AirlineChecks } from './airline-checks.ts';
 import type { BehindWatch } from './behind.ts';
-import type { Store } from './tables.ts';
+import type { FlightsDatabase, Store } from './tables.ts';
 
 /** The operator's settings and their defaults. Amounts are atomic USDC, times milliseconds. */
 export const defaultOptions = {
@@ -79,6 +80,8 @@ export type GatewayKeys = Readonly<Record<string, Uint8Array>>;
 
 export interface FlightsGiven {
   readonly store: Store;
+  /** Reads of desks that may be seconds old; absent: from `store`. */
+  readonly reads?: Reads<FlightsDatabase> | undefined;
   readonly secrets: Secrets;
   readonly cluster: Cluster;
   readonly clock: Clock;

@@ -71,7 +71,7 @@ export const deskRoutes: RouteTable<Desk> = {
       query: wire('queueQuery'),
       answers: { 200: { description: DONE, schema: wire('refundQueue') } },
       async run({ context: { ports, by }, query }) {
-        const { looked, ...page } = await caseQueue(ports, query);
+        const { looked, ...page } = await aside(ports, (from) => caseQueue(from, query));
         // A search reads the customers' words. What was looked for may be personal, and stays out of the trail.
         if (query.search !== undefined) {
           await auditAlone(ports, { ...by, action: 'refund.search', subject: 'refund-requests', detail: { looked } });
@@ -171,7 +171,7 @@ export const deskRoutes: RouteTable<Desk> = {
       id: 'stuck',
       summary: 'List what waits for an operator.',
       answers: { 200: { description: DONE, schema: wire('stuck') } },
-      run: ({ context }) => listStuck(context.ports),
+      run: ({ context }) => aside(context.ports, listStuck),
     }),
     route({
       method: 'GET',
@@ -238,7 +238,7 @@ export const deskRoutes: RouteTable<Desk> = {
       summary: 'List what operators did, newest first.',
       query: wire('auditQuery'),
       answers: { 200: { description: DONE, schema: wire('auditTrail') } },
-      run: ({ context, query }) => audit(context.ports, query),
+      run: ({ context, query }) => aside(context.ports, (from) => audit(from, query)),
     }),
     route({
       method: 'GET',
@@ -270,6 +270,10 @@ export const deskRoutes: RouteTable<Desk> = {
     }),
   ],
 };
+
+/** Reads a list where rows may be seconds old. */
+const aside = <T>(ports: FlightsPorts, list: (from: FlightsPorts) => Promise<T>): Promise<T> =>
+  ports.reads ? ports.reads((store) => list({ ...ports, store })) : list(ports);
 
 async function switches(ports: FlightsPorts): Promise<Switches> {
   const standing = async (name: SwitchName) => ((await isOff(ports, name)) ? 'off' : 'on');
