@@ -137,8 +137,10 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
         expect(await served.stop()).toBe(0);
         return;
       }
-      // On a terminal, README's reader says yes.
-      if (page === 'README.md' && given[0] === 'book') given.push('--yes');
+      // On a terminal, README's reader says who flies, and yes; test/pty/commands.test.ts does so.
+      if (page === 'README.md' && given[0] === 'book') {
+        given.push('--passengers', join(farelock.home, 'passengers.json'), '--yes');
+      }
       // The README's as its reader runs them, and servers; test/pty/commands.test.ts runs every command as a process.
       const isProcess = page === 'README.md' || /^(mcp|sandbox|demo)$/.test(given[0] ?? '');
       const ran = await (isProcess ? farelock : inMemory(farelock)).run(given, { env });

@@ -12,8 +12,8 @@ export async function runPager(
   environment: Environment,
   write: (text: string) => void,
 ): Promise<void> {
-  // F: text that fits after all is only printed; R: colours; X: what was read stays on the screen.
-  const env = { LESS: 'FRX', LV: '-c', ...withoutKeys(environment) };
+  // F: text that fits after all is only printed; R: colours; X: what was read stays on the screen; P: the prompt.
+  const env = { LESS: 'FRXPs?eEnd, q to leave:Space for more, q to leave.$', LV: '-c', ...withoutKeys(environment) };
   const outcome = await new Promise<'shown' | 'missing'>((resolve) => {
     const pager = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'inherit', 'inherit'], env });
     pager.on('error', () => resolve('missing'));

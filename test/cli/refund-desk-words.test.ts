@@ -204,3 +204,23 @@ test('the timeline is told as a person would', () => {
     'something new',
   ]);
 });
+
+test('a narrow pane has each event of the timeline whole', () => {
+  const hash = '5LpuQNkMoxbT4XzDdVSpmEwWnQ3Pi4G1sFvvHqwBeTpZ';
+  const timeline = [
+    { at: '2026-11-20T10:00:00Z', event: 'effect open_escrow done', detail: hash },
+    { at: '2026-11-20T10:00:09Z', event: 'effect airline_cancel stuck', detail: null },
+    { at: '2026-11-21T10:00:00Z', event: 'ticketed', detail: null },
+  ];
+  const lines = caseLines(caseOf('–', { timeline }), NOW, { paint: plainPaint, width: 36 });
+  expect(lines.slice(lines.indexOf('Timeline') + 1)).toEqual([
+    '  2026-11-20 UTC',
+    '  10:00:00  escrow opened',
+    `            ${hash.slice(0, 8)}…${hash.slice(-8)}`,
+    '  10:00:09  cancelling with the',
+    '            airline: stuck, needs an',
+    '            operator',
+    '  2026-11-21 UTC',
+    '  10:00:00  ticket issued',
+  ]);
+});

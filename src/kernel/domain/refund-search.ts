@@ -15,8 +15,13 @@ export const searchable = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** True when one of these fields has the `searchable` text. */
-export const isFound = (one: Request, wanted: string): boolean =>
-  [one.booking_reference ?? '', one.intent_id, one.request_id, one.route, one.journey_date].some((field) =>
-    field.toLowerCase().includes(wanted),
+/** True when a field has the `searchable` text. A route is found with a blank too, and a day as it is shown: `7 Dec`. */
+export function isFound(one: Request, wanted: string): boolean {
+  const { booking_reference, intent_id, request_id, route, journey_date } = one;
+  const day = new Date(journey_date).toUTCString().slice(5, 16).replace(/^0/, '');
+  return (
+    [booking_reference ?? '', intent_id, request_id, route, route.replace('-', ' '), journey_date].some((field) =>
+      field.toLowerCase().includes(wanted),
+    ) || ` ${day}`.toLowerCase().includes(` ${wanted}`)
   );
+}

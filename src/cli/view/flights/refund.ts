@@ -61,10 +61,26 @@ export function caseLines(one: RefundCase, nowMs: number, screen: Screen): strin
     ),
     '',
     paint.dim('Timeline'),
-    ...eventsOf(one).map(({ at, said, detail }) =>
-      cut(`  ${utcTime(at)}  ${said}${detail ? `  ${paint.dim(detail)}` : ''}`, width),
-    ),
+    ...timelineLines(one, screen),
   ];
+}
+
+/** Cells that an event with its whole instant takes. A narrower pane says each day once. */
+const WHOLE_EVENT = 60;
+
+function timelineLines(one: RefundCase, { paint, width }: Screen): string[] {
+  let day = '';
+  return eventsOf(one).flatMap(({ at, said, detail: whole }) => {
+    const isWhole = width >= WHOLE_EVENT;
+    const [date = '', time = ''] = utcTime(at).split(' ');
+    const heading = isWhole || date === day ? [] : [`  ${date} UTC`];
+    day = date;
+    const begin = isWhole ? `  ${utcTime(at)}  ${said}  ` : `  ${time}  `;
+    const detail = whole && isWhole && begin.length + whole.length <= width ? whole : shortened(whole ?? '');
+    if (isWhole) return [cut(`${begin}${paint.dim(detail)}`.trimEnd(), width)];
+    const lines = wrap(`${said}  ${detail}`.trimEnd(), width - begin.length);
+    return [...heading, ...lines.map((line, index) => (index === 0 ? begin : ' '.repeat(begin.length)) + line)];
+  });
 }
 
 /** Effects: the thing, and what it is once it is done. */
