@@ -1,17 +1,19 @@
 import type { HttpRequest, HttpResponse, Trail } from '../../../kernel/http.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { Meter } from '../../../kernel/meter.ts';
+import type { Traces } from './traces.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT']);
 
 interface RequestPorts {
   readonly meter: Meter;
+  readonly traces: Traces | null;
   /** Gets a line for each request; null: none is wanted. */
   readonly log: Log | null;
 }
 
 /** Measures requests, and logs each: ids alone, no address, no query, no body. */
-export function watchRequests({ meter, log }: RequestPorts) {
+export function watchRequests({ meter, traces, log }: RequestPorts) {
   let inFlight = 0;
 
   function ended(request: HttpRequest, trail: Trail, { status, body, headers }: HttpResponse, seconds: number): void {
@@ -30,16 +32,18 @@ export function watchRequests({ meter, log }: RequestPorts) {
 
   return {
     inFlight: () => inFlight,
-    /** @param answer gets the request with a trail to write to */
+    /** @param isOurs a trusted proxy sent it. @param answer gets the request with a trail to write to */
     async answered(
       request: HttpRequest,
+      isOurs: boolean,
       answer: (request: HttpRequest) => Promise<HttpResponse>,
     ): Promise<HttpResponse> {
       const trail: Trail = {};
       const begun = process.uptime();
       inFlight++;
       try {
-        const given = await answer({ ...request, trail });
+        const asked = () => answer({ ...request, trail });
+        const given = await (traces ? traces.request(request, trail, isOurs, asked) : asked());
         ended(request, trail, given, process.uptime() - begun);
         return given;
       } finally {

@@ -19,7 +19,7 @@ import { watchLoad } from './load.ts';
 import { watchRequests } from './requests.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
-import { startMetrics } from './start-metrics.ts';
+import { meterOf, startMetrics, startTraces } from './start-metrics.ts';
 import { listenForBoth, webSockets } from './web-sockets.ts';
 
 type ServeOptions = OptionsOf<typeof spec.serve>;
@@ -43,7 +43,8 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   const airlines = clusterOnly ? undefined : airlineSettings(environment, options);
   const { withoutProgram, mainnet, live } = options;
   const metrics = await startMetrics(setting('metrics'), setting('database_url') === undefined);
-  const meter = metrics.isOn ? metrics.meter : undefined;
+  const traces = await startTraces(environment, log);
+  const meter = meterOf(metrics, traces);
   const service = await (clusterOnly
     ? session.openClusterOnly({ log, withoutProgram })
     : session.openLocal({
@@ -61,6 +62,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   const worker = startWorker(context, service.worker, { isIdle: !options.worker || clusterOnly === true });
   const requests = watchRequests({
     meter: metrics.meter,
+    traces,
     log: setting('log') === 'requests' ? jsonLog((line) => terminal.note(line), context.clock.now) : null,
   });
   const load = watchLoad({
@@ -75,7 +77,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
       clientAddress: proxies.clientOf(socket.remoteAddress, headerOf(request, 'x-forwarded-for')),
       publicUrl: publicUrl({ headers, socket }),
     };
-    const answer = await requests.answered(request, (watched) =>
+    const answer = await requests.answered(request, proxies.areAt(socket.remoteAddress), (watched) =>
       crossOrigin(watched, async () => load.refusal(watched) ?? service.fetch(watched, connection)),
     );
     if (pathname === '/ready') balancer.asked(signal.aborted && answer.status === 503);
@@ -115,7 +117,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   terminal.note(STOPPING);
   await Promise.all([drain(balancer.heard()), subscriptions?.close(), stopSecond()]);
   await worked;
-  await metrics.stop();
+  await Promise.all([metrics.stop(), traces?.stop()]);
   terminal.note(clusterOnly ? 'Stopped.' : 'Stopped. The next farelock serve finishes what is already paid for.');
   return 0;
 };
@@ -135,7 +137,8 @@ export const worker: Run<typeof spec.worker> = async (context, options) => {
   const { mainnet, live } = options;
   const setting = settingsIn(environment, options);
   const metrics = await startMetrics(setting('metrics'), setting('database_url') === undefined);
-  const meter = metrics.isOn ? metrics.meter : undefined;
+  const traces = await startTraces(environment, log);
+  const meter = meterOf(metrics, traces);
   const service = await session.openLocal({
     ...{ flags: options, airlines, cluster, isMainnetMeant: mainnet, live, log, meter, stopping: signal },
     ...toldOf(options),
@@ -148,7 +151,7 @@ export const worker: Run<typeof spec.worker> = async (context, options) => {
   await aborted(signal);
   terminal.note(STOPPING);
   await working.stop();
-  await metrics.stop();
+  await Promise.all([metrics.stop(), traces?.stop()]);
   terminal.note('Stopped. The next worker finishes what is already paid for.');
   return 0;
 };

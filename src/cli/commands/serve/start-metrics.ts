@@ -1,7 +1,9 @@
 import { version } from '../../../../package.json' with { type: 'json' };
+import type { Log } from '../../../kernel/log.ts';
 import { type Meter, noMeter } from '../../../kernel/meter.ts';
 import type { Reading } from '../../../service/index.ts';
 import { drainable, listening, type Where } from './index.ts';
+import type { Traces } from './traces.ts';
 
 interface Measured {
   readonly cluster: { readonly network: string };
@@ -37,4 +39,21 @@ export async function startMetrics(where: Omit<Where, 'option'> | undefined, isF
     },
     stop: () => stop(),
   };
+}
+
+/** Spans of requests and calls where a variable of OpenTelemetry (OTEL_*) is set; else loads nothing. */
+export async function startTraces(environment: NodeJS.ProcessEnv, log: Log): Promise<Traces | null> {
+  const isAsked = Object.keys(environment).some((name) => name.startsWith('OTEL_'));
+  if (!isAsked || environment.OTEL_SDK_DISABLED === 'true') return null;
+  return (await import('./traces.ts')).openTraces(environment, log);
+}
+
+/** The meter of a process with one, the other or both; undefined: nothing is measured. */
+export function meterOf({ isOn, meter }: Pick<typeof NONE, 'isOn' | 'meter'>, traces: Traces | null) {
+  if (!traces) return isOn ? meter : undefined;
+  const both: Meter = (what, labels, amount) => {
+    meter(what, labels, amount);
+    traces.meter(what, labels, amount);
+  };
+  return both;
 }
