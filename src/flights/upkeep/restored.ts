@@ -14,9 +14,11 @@ export async function findRestored(ports: FlightsPorts): Promise<'behind' | 'who
   const newest = await ports.cluster.history(ports.authority.address, { limit: NEWEST });
   const [first] = newest.map(({ blockTime }) => blockTime ?? 0).sort((a, b) => a - b);
   const recent = await withoutEffects(ports, newest, idFrom('eff', (first ?? 0) * 1000 - SLACK_MS));
-  // Looked up without a bound: a clock that was set back gave their rows earlier ids.
-  const unknown = recent.length === 0 ? [] : await withoutEffects(ports, recent);
-  const acts = await actsIn(ports, await transactionsOf(ports, unknown));
+  const begun = await actsIn(ports, await transactionsOf(ports, recent));
+  if (begun.length === 0) return 'whole';
+  // Through all effects, for acts of ours alone: a clock that was set back gave their rows earlier ids.
+  const unknown = new Set((await withoutEffects(ports, recent)).map(({ signature }) => signature));
+  const acts = begun.filter(({ signature }) => unknown.has(signature));
   if (acts.length === 0) return 'whole';
   const sinceMs = Math.min(...acts.map(({ atMs }) => atMs - SLACK_MS), await knownUntilMs(ports.store));
   await markBehind(ports, 'chain', sinceMs);
