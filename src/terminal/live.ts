@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Environment, Output, Streams } from './streams.ts';
 import type { Terminal } from './terminal.ts';
-import { textWidth } from './text.ts';
+import { textWidth, wrap } from './text.ts';
 
 const ESCAPE = '\u001b[';
 const CLEAR_LINE = `${ESCAPE}K`;
@@ -77,15 +77,16 @@ export function canDrawLive({ terminal, streams, environment }: Omit<Drawn, 'clo
 
 /** Lines on stderr that are redrawn in place, with a moving sign of life under them. */
 export function openLiveSign({ terminal, streams, clock }: Omit<Drawn, 'environment'>) {
-  const { paint } = terminal.asideScreen;
   const live = createLive(streams.stderr);
   const stopping = new AbortController();
   let above: readonly string[] = [];
   let text = '';
   let frame = 0;
   const draw = () => {
-    const sign = `${paint.accent(FRAMES[frame % FRAMES.length] ?? '')} ${paint.dim(text)}`;
-    live.draw(above.length > 0 ? [...above, '', sign] : [sign]);
+    const { paint, width } = terminal.asideScreen;
+    const sign = paint.accent(FRAMES[frame % FRAMES.length] ?? '');
+    const said = wrap(text, width - 2).map((line, at) => `${at === 0 ? sign : ' '} ${paint.dim(line)}`);
+    live.draw(above.length > 0 ? [...above, '', ...said] : said);
   };
   const turn = async () => {
     while (!stopping.signal.aborted) {

@@ -72,7 +72,7 @@ export function buildTree(
       writeErr: () => undefined,
       getOutHelpWidth: () => output.width,
     })
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: LEAST_TEXT })
     .helpOption('-h, --help', 'Print help')
     .helpCommand(false)
     .optionsGroup('Global options:');
@@ -84,18 +84,24 @@ export function buildTree(
   }
   for (const spec of tool.old) if (isNeeded(spec)) addCommand(program, tool, spec, start);
   if (isWhole) return program.addHelpText('after', examples(tool.examples));
-  program.helpInformation = () => overviewText(tool);
+  program.helpInformation = () => overviewText(tool, output.width);
   return program;
 }
 
+/** Cells that a text beside its term needs; commander's own 40 would cut words at 60 columns. */
+const LEAST_TEXT = 20;
+
 /** The help on one screen; `help --all` has the rest. */
-function overviewText({ summary, overview }: ToolSpec): string {
-  const width = Math.max(...overview.map(([, usage]) => usage.length));
+function overviewText({ summary, overview }: ToolSpec, width: number): string {
+  const help = Object.assign(new Help(), { minWidthToWrap: LEAST_TEXT });
+  const usageWidth = Math.max(...overview.map(([, usage]) => usage.length));
+  const hang = 10 + usageWidth + 2;
   const lines = overview.map(([purpose, usage, words], index) => {
     const isNew = purpose !== overview[index - 1]?.[0];
-    return `${(isNew ? purpose : '').padEnd(10)}${usage.padEnd(width)}  ${words}`.trimEnd();
+    const text = help.boxWrap(words, width - hang).replaceAll('\n', `\n${' '.repeat(hang)}`);
+    return `${(isNew ? purpose : '').padEnd(10)}${usage.padEnd(usageWidth)}  ${text}`.trimEnd();
   });
-  return ['Usage: farelock <command> [options]', '', summary, '', ...lines, ''].join('\n');
+  return ['Usage: farelock <command> [options]', '', help.boxWrap(summary, width), '', ...lines, ''].join('\n');
 }
 
 const firstWord = ({ name }: CommandSpec): string => name.split(' ')[0] ?? '';
@@ -167,6 +173,7 @@ function familyOf(group: Commander, tool: ToolSpec, path: readonly string[]): Co
   };
   group.createHelp = () =>
     Object.assign(new Help(), {
+      minWidthToWrap: LEAST_TEXT,
       commandUsage: () => `${name} <command>`,
       visibleOptions: () => [],
       visibleCommands: () => leavesOf(group),
@@ -175,7 +182,7 @@ function familyOf(group: Commander, tool: ToolSpec, path: readonly string[]): Co
   return group
     .helpCommand(false)
     .description(tool.groups[path.join(' ')] ?? '')
-    .addHelpText('after', `\n${name} <command> --help has the options and examples.`);
+    .addHelpText('after', `\nMore: ${name} <command> --help`);
 }
 
 const leavesOf = (group: Commander): Commander[] =>

@@ -43,7 +43,7 @@ test('an example has ids as this tool makes them, and the help says who may fly'
   for (const { name, examples } of tool.commands)
     if (name.startsWith('partner ')) expect(examples.join(' '), name).not.toMatch(/\bord_/);
   const help = await runInMemory(['search', '--help']);
-  expect(help.stdout).toMatch(/--adults <n> +travellers, 1 to 9, all aged 18 or over/);
+  expect(help.stdout).toMatch(/--adults <n> +travellers, 1 to 9, aged 18 or over/);
 });
 
 test.each(tool.commands.flatMap(({ name, examples }) => examples.map((example) => [example, name] as const)))(

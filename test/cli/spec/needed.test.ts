@@ -37,3 +37,15 @@ test('a line that begins with one command sets up no other; one that does not se
   expect(names('serach')).toEqual(whole.commands.map((one) => one.name()));
   expect(names('--json', 'search')).toEqual(whole.commands.map((one) => one.name()));
 });
+
+test('no help is wider than a terminal of 60 columns, where a word could be cut', () => {
+  const narrow = { ...output, width: 60 };
+  const overview = buildTree(TOOL, '1.0.0', narrow, () => undefined, neededFor(TOOL, ['--help'])).helpInformation();
+  const tree = buildTree(TOOL, '1.0.0', narrow, () => undefined);
+  const texts = commandsOf(TOOL).flatMap(({ name }) => {
+    const path = name.split(' ');
+    return path.map((_, depth) => helpOf(tree, path.slice(0, depth + 1)));
+  });
+  const lines = [overview, ...texts].join('\n').split('\n');
+  expect(lines.filter((line) => line.length > 60 && !line.startsWith('Usage: '))).toEqual([]);
+});

@@ -158,7 +158,7 @@ function modes(home: string): Finding {
   const next = `chmod -R go-rwx ${quoted(home)}`;
   return open.some(({ stat }) => !stat.isDirectory())
     ? failed(said, 'Make them private.', next)
-    : warning(said, 'The files in them are private. Make the folders private, too.', next);
+    : warning(said, 'The files in them are private. Make the folders private as well.', next);
 }
 
 /** Rings that seal fields, and the databases whose sealed fields are lost without them. */

@@ -92,7 +92,7 @@ export const askReturn: Step = async (walk) => {
 export const askAdults: Step = async (walk) => {
   const { trip } = walk;
   const answer = await walk.ask.text({
-    message: 'Travellers, 1 to 9, all aged 18 or over (some sellers: 12)',
+    message: 'Travellers, 1 to 9, aged 18 or over (12 with some sellers)',
     preset: String(trip.adults),
     check: async (text) =>
       /^[1-9]$/.test(text)

@@ -76,7 +76,7 @@ const intentsView = listView('intents', {
   none: 'No fares locked from here.',
   columns: ({ paint, width }, intents) => [
     { title: '#', align: 'right', cell: (one) => String(intents.indexOf(one) + 1) },
-    { title: 'Intent', cell: (one) => one.intent_id },
+    { title: 'Intent', rank: 1, cell: (one) => one.intent_id },
     { title: 'Status', cell: ({ status }) => (status === 'booked' ? paint.good('booked') : (status ?? '–')) },
     {
       title: 'Route',

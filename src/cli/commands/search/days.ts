@@ -369,16 +369,19 @@ function gridLines(document: DaysDocument, screen: Screen): { prices: string[]; 
   const { departures, returns, days } = document;
   const widest = Math.max(6, ...pricesIn(days).map((price) => price.length));
   const label = returns === null ? 0 : RETURN_CELLS + 1;
+  const fits = (cells: number) => label + departures.length * (cells + MARK_CELLS + 1) - 1 <= width;
   // Without room for cents, rounds up to whole amounts, so that nothing seems cheaper than it is.
-  const isRounded = label + departures.length * (widest + MARK_CELLS + 1) > width;
-  const cells = isRounded ? Math.max(6, widest - CENTS) : widest;
+  const isRounded = !fits(widest);
+  const whole = widest - CENTS;
+  const cells = !isRounded ? widest : fits(Math.max(6, whole)) ? Math.max(6, whole) : whole;
   const room = cells + MARK_CELLS;
+  const title = (day: string) => padStart(`${dayText(day, 2)}${room < 8 ? '' : '  '}`, room);
   const line = (first: string, ...others: readonly string[]) =>
     [...(returns === null ? [] : [padEnd(first, RETURN_CELLS)]), ...others].join(' ').trimEnd();
   return {
     prices: [
       ...(returns === null ? [] : [paint.dim(line('Return', padStart('Depart', room - 2)))]),
-      paint.dim(line('', ...departures.map((day) => padStart(`${dayText(day, 2)}  `, room)))),
+      paint.dim(line('', ...departures.map(title))),
       ...(returns ?? [undefined]).map((back) =>
         line(
           back === undefined ? '' : dayText(back, 3),
@@ -386,7 +389,9 @@ function gridLines(document: DaysDocument, screen: Screen): { prices: string[]; 
         ),
       ),
     ],
-    notes: isRounded ? [paint.dim('Prices are rounded up to whole amounts; --json has them exactly.')] : [],
+    notes: isRounded
+      ? wrap('Prices are rounded up to whole amounts; --json has them exactly.', width).map(paint.dim)
+      : [],
   };
 }
 

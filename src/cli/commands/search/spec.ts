@@ -20,7 +20,7 @@ export const search = command({
   options: [
     required('--depart <date>', 'day of departure: 2026-12-20, 20 Dec, tomorrow, +30d, fri'),
     option('--return <date>', 'return date'),
-    option('--adults <n>', 'travellers, 1 to 9, all aged 18 or over (some sellers: 12)', integerOption(1, 9)),
+    option('--adults <n>', 'travellers, 1 to 9, aged 18 or over (12 with some sellers)', integerOption(1, 9)),
     choice('--cabin <cabin>', ['economy', 'premium_economy', 'business', 'first']),
     option('--max-stops <n>', 'stops in each direction', integerOption(0, 10)),
     option('--depart-after <time>', 'earliest departure, such as 06:30', clockTimeOption),

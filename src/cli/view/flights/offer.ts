@@ -212,8 +212,8 @@ export function fareMenuParts(
     return none(paint.bad('could not be looked up'), [`       ${paint.dim(said)}`]);
   }
   if (menu.fares.length === 0) return none('none are sold on this flight now');
-  // At 80 columns a penalty with its currency would push the price off the line.
-  const form = screen.width >= 100 ? 'whole' : 'no currency';
+  // In fewer columns a penalty with its currency, or its `yes`, would push the price off the line.
+  const form = screen.width >= 100 ? 'whole' : screen.width >= 74 ? 'no currency' : 'short';
   const price = (fare: MenuFare) => paint.bold(`${money(fare.total_amount_decimal)} ${fare.total_currency}`);
   const [heading = '', ...fares] = listLines(screen, menu.fares, [
     { title: '#', align: 'right', cell: (fare) => paint.bold(numbers[fare.offer_id] ?? String(fare.fare_index)) },
