@@ -21,7 +21,11 @@ const screen = {
 } as unknown as Parameters<typeof problemLines>[1];
 
 test.each([
-  ['search LIS QQX --depart +30d --yes', /^✗ QQX is not an airport we know\.$[\s\S]*^ {2}\$ farelock search --help$/m],
+  [
+    'search LIS QQX --depart +30d --yes',
+    /^✗ QQX is not an airport we know\.\n {2}Check its three-letter code\.\n {2}\$ farelock search --help$/m,
+  ],
+  ['wallet airdrop --usdc 0', /^✗ Nothing to ask the faucet for\.$/m],
   ['xyzzy', /^ {2}\$ farelock --help$/m],
   ['order', /^ {2}\$ farelock help search$/m],
   [

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -68,6 +68,14 @@ describe('the pager', () => {
     expect(await paged(`cat > ${join(folder, 'seen')}`)).toBe('');
     expect(await paged('head -1 > /dev/null')).toBe('');
     expect(await paged('exit 3')).toBe('');
+  });
+
+  test('says at its foot how to go on, unless the user has chosen other options', async () => {
+    const at = join(folder, 'options');
+    await paged(`printf %s "$LESS" > ${at}`);
+    expect(readFileSync(at, 'utf8')).toMatch(/^FRX.*Space for more, q to leave/);
+    await runPager(`printf %s "$LESS" > ${at}`, 'text', { PATH: process.env.PATH, LESS: 'S' }, () => undefined);
+    expect(readFileSync(at, 'utf8')).toBe('S');
   });
 
   test('that is not there leaves the text to be printed', async () => {

@@ -112,7 +112,7 @@ async function aloneOf(context: CommandContext, alone: Alone): Promise<NotedInte
   const found =
     alone === 'open' ? (await openIntents(context, MOST)).map(([noted]) => noted) : await bookedIntents(context);
   const [only] = found;
-  if (!only) throw nothingLocked(alone === 'open' ? 'No locked fare is waiting to be booked.' : 'Nothing is booked.');
+  if (!only) throw alone === 'open' ? nothingLocked('No locked fare is waiting to be booked.') : nothingBooked();
   const isAgreed = globals.yes === true || alone === 'booked';
   // A person sees a lock before it is paid; --yes pays only what this terminal has shown.
   if (found.length === 1 && (session.recentOffers.hasSeen(only.intentId) || !isAgreed)) return only;
@@ -135,6 +135,13 @@ const newestIn = (noted: readonly NotedIntent[], alone: Alone): NotedIntent | un
 
 const nothingLocked = (message: string) =>
   problem('intent_not_found', { message, fix: 'Search, then lock a fare.', next: [farelock`help search`] });
+
+const nothingBooked = () =>
+  problem('intent_not_found', {
+    message: 'Nothing is booked.',
+    fix: 'Lock a fare, then book it.',
+    next: [farelock`intent list`],
+  });
 
 /** The option with the passengers, for runs without questions. */
 export const passengersAsked = ({ terminal }: Pick<CommandContext, 'terminal'>): string[] =>

@@ -153,7 +153,7 @@ const departureTime = (offer: Offer): string => offer.departing_at.slice(11, 16)
 /** Says why a code is no airport; for the code of a city, names its airports. */
 function notAnAirport(code: string, provider: Provider): string {
   const area = metropolitanArea(code);
-  if (area === null) return 'is not an airport we know.';
+  if (area === null) return 'is not an airport we know. Check its three-letter code.';
   const known = area.airports.filter((iata) => provider.airport(iata));
   const choice = known.length === 0 ? '' : `; its airports: ${known.join(', ')}`;
   return `is a city code (${area.city})${choice}.`;
@@ -182,7 +182,7 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
     if (!isRealDate(date)) issues.push({ path, message: 'is not a real date. Write it as 2026-12-20.' });
     else if (date < earliest) issues.push({ path, message: 'is in the past. Choose today or later.' });
     else if (date > latest)
-      issues.push({ path, message: `is more than ${MOST_DAYS_AHEAD} days ahead. Choose an earlier one.` });
+      issues.push({ path, message: `is more than ${MOST_DAYS_AHEAD} days ahead. Choose an earlier day.` });
   }
   if (request.return_date !== undefined && request.return_date < request.depart_date) {
     issues.push({ path: 'return_date', message: 'is before depart_date.' });

@@ -50,10 +50,15 @@ async function findOrder({ session, environment, signal }: CommandContext, id: s
   try {
     const intent = await flights.intent(id, { signal });
     if (intent.order_id !== null) return ofOrder(intent.order_id);
+    const isLocked = intent.status === 'active' && intent.booking_requested_at === null;
     throw problem('order_not_found', {
-      message: 'That intent has no order yet.',
-      fix: intent.status === 'refunded' ? 'It was refunded.' : 'Follow it until it is booked.',
-      next: [farelock`status ${id} --watch`],
+      message: 'It has no airline order yet.',
+      fix: isLocked
+        ? 'Book it first.'
+        : intent.status === 'refunded'
+          ? 'It was refunded.'
+          : 'Follow it until it is booked.',
+      next: [isLocked ? farelock`book ${id}` : farelock`status ${id} --watch`],
     });
   } catch (error) {
     // Another deployment's order ids may have another form.

@@ -157,7 +157,7 @@ async function askedChange(context: CommandContext, seen: GetOrderDetailsRespons
       : `${id} is ${status}; it can go to ${allowed.join(', ')}.`;
   if (!terminal.canAsk || allowed.length === 0) {
     throw problem('usage', {
-      message: `Nothing to change was given. ${from}`,
+      message: `No change was given. ${from}`,
       fix: 'Add --status, or a field to change: see farelock partner orders update --help.',
     });
   }

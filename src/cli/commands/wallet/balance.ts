@@ -50,6 +50,9 @@ export const walletAirdrop: Run<typeof spec.walletAirdrop> = async (context, opt
   const neither = options.sol === undefined && options.usdc === undefined;
   const sol = options.sol ?? (neither ? 1_000_000_000n : 0n);
   const usdc = options.usdc ?? (neither ? 1_000_000_000n : 0n);
+  if (sol === 0n && usdc === 0n) {
+    throw problem('usage', { message: 'Nothing to ask the faucet for.', fix: 'Give an amount above 0.' });
+  }
   const wallet = await session.wallet();
   if (context.globals.dryRun)
     return printPlan(terminal, [
