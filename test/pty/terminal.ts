@@ -138,7 +138,7 @@ export function openScreen(args: readonly string[], options: TerminalOptions = {
   const { columns = 80, rows = 24 } = options;
   const env: Record<string, string> = {};
   // A person's terminal, also where a build runs the tests.
-  const person = { CI: undefined, NO_COLOR: undefined, PAGER: 'cat', COLORTERM: '' };
+  const person = { CI: undefined, NO_COLOR: undefined, PAGER: 'cat', COLORTERM: '', npm_command: undefined };
   const given = { ...process.env, NO_UPDATE_NOTIFIER: '1', ...person, ...options.env };
   for (const [name, value] of Object.entries(given)) if (value !== undefined) env[name] = value;
   const tool = [process.execPath, BIN, ...args];
