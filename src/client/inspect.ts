@@ -1,7 +1,15 @@
 import { STUCK } from '../flights/look.ts';
 import { NEWEST_SETTLED } from '../payments/look.ts';
 import { serviceMigrations } from '../service/index.ts';
-import { type Belonging, IDENTITY, readIdentity, readSeen, SEEN_LEDGER } from '../store/index.ts';
+import {
+  type Belonging,
+  IDENTITY,
+  OPERATOR_KEYS,
+  readIdentity,
+  readKeys,
+  readSeen,
+  SEEN_LEDGER,
+} from '../store/index.ts';
 import { type FileState, inspectFile, readRows } from '../store/libsql/index.ts';
 import {
   loadPostgresInspect,
@@ -11,7 +19,7 @@ import {
 } from '../store/postgres/index.ts';
 import { clientMigrations } from './journal/index.ts';
 
-export { differences, RING_PURPOSE, whyLedgerLost } from '../store/index.ts';
+export { differences, keyFilesOf, RING_PURPOSE, whyLedgerLost } from '../store/index.ts';
 export type { FileState } from '../store/libsql/index.ts';
 export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/postgres/index.ts';
 
@@ -54,6 +62,7 @@ export function belongingIn(path: string): Belonging | null {
   const [newest] = readRows(path, NEWEST_SETTLED);
   return {
     identity: readIdentity(rows.get(IDENTITY) ?? null),
+    keys: readKeys(rows.get(OPERATOR_KEYS) ?? null),
     seen: readSeen(rows.get(SEEN_LEDGER) ?? null),
     newest: newest ? String(newest.signature) : null,
   };

@@ -205,4 +205,6 @@ export const flightsMigrations = {
       where changed_at_ms is not null and document like '%"status":"cancelled"%' and not exists (
         select 1 from effects where effects.live_key = 'airline_cancel:' || orders.intent_id)`,
   ],
+
+  authorities: ['alter table intents add column authority text'],
 } as const;

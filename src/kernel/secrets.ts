@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readBounded } from './bounded-file.ts';
+import { problem } from './problems.ts';
 import { damaged, readJsonOf, storageProblem, writeOnce } from './storage.ts';
 
 /** Encrypts (`v1.<key id>.<base64url>`) and hashes. Older keys of the ring still decrypt: rotation touches no row. */
@@ -19,17 +20,50 @@ interface KeyRing {
   readonly keys: readonly { readonly id: string; readonly secret: string }[];
 }
 
-/** Opens or creates (0600) the key ring at `path`; linking it into place makes concurrent starts agree. */
-export function openSecrets(path: string): Secrets {
+type RingKey = KeyRing['keys'][number];
+
+const newKey = (): RingKey => ({ id: randomBytes(4).toString('hex'), secret: randomBytes(32).toString('base64') });
+
+/**
+ * Opens or creates (0600) the key ring at `path`; linking it into place makes concurrent starts agree. Keys added later
+ * have files beside it: the ring's own is never written again.
+ * @param current the key that encrypts (default: the ring's first)
+ */
+export function openSecrets(path: string, current?: string): Secrets {
   if (!existsSync(path)) {
-    const ring: KeyRing = {
-      keys: [{ id: randomBytes(4).toString('hex'), secret: randomBytes(32).toString('base64') }],
-    };
+    const ring: KeyRing = { keys: [newKey()] };
     writeOnce(path, `${JSON.stringify(ring)}\n`);
   }
+  return secretsFrom(readRing(path), path, current);
+}
+
+function readRing(path: string): KeyRing {
   const ring = readJsonOf(path);
   if (!isRing(ring)) throw damaged(path, 'it is not a key ring');
-  return secretsFrom(ring);
+  return ring;
+}
+
+/** The ids of a ring's own keys, the one that encrypts first. */
+export const ringIds = (path: string): readonly string[] => readRing(path).keys.map(({ id }) => id);
+
+const besideRing = (path: string, id: string): string => path.replace(/\.json$/, `-${id}.json`);
+
+/** Makes a key beside a ring. @returns its id */
+export function addRingKey(path: string): string {
+  const key = newKey();
+  writeOnce(besideRing(path, key.id), `${JSON.stringify({ keys: [key] } satisfies KeyRing)}\n`);
+  return key.id;
+}
+
+/** @throws Problem `operator_key_unusable` */
+function keyBeside(path: string, id: string): RingKey {
+  const file = besideRing(path, id);
+  const key = /^\w{1,32}$/.test(id) && existsSync(file) ? readRing(file).keys.find((one) => one.id === id) : undefined;
+  if (key) return key;
+  throw problem('operator_key_unusable', {
+    retryAfter: 30,
+    cause: new Error(`${file} is missing, or holds another key`),
+  });
 }
 
 function isRing(value: unknown): value is KeyRing {
@@ -66,9 +100,14 @@ export function ensureLine(path: string, prefix: string, make: () => string): st
   return line;
 }
 
-function secretsFrom(ring: KeyRing): Secrets {
-  const [current] = ring.keys;
-  if (!current) throw new Error('the key ring is empty');
+function secretsFrom(ring: KeyRing, path: string, currentId: string | undefined): Secrets {
+  const known = new Map(ring.keys.map((key) => [key.id, key]));
+  const keyOf = (id: string): RingKey => {
+    const key = known.get(id) ?? keyBeside(path, id);
+    known.set(id, key);
+    return key;
+  };
+  const current = keyOf(currentId ?? ring.keys[0]?.id ?? '');
   const derived = new Map<string, Buffer>();
   /** Caches the few purposes' keys, which every row needs. */
   const derive = (secret: string, purpose: string): Buffer => {
@@ -87,10 +126,8 @@ function secretsFrom(ring: KeyRing): Secrets {
     return Buffer.concat([nonce, cipher.getAuthTag(), body]);
   };
   const opened = (place: string, version: string | undefined, id: string | undefined, bytes: Buffer) => {
-    const key = ring.keys.find((candidate) => candidate.id === id);
-    if (version !== 'v1' || !key || bytes.length === 0) {
-      throw new Error('sealed with a key that is not in the ring');
-    }
+    if (version !== 'v1' || id === undefined || bytes.length === 0) throw new Error('this is no sealed value');
+    const key = keyOf(id);
     const decipher = createDecipheriv('aes-256-gcm', derive(key.secret, 'field'), bytes.subarray(0, 12));
     decipher.setAAD(Buffer.from(place));
     decipher.setAuthTag(bytes.subarray(12, 28));

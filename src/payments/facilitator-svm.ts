@@ -5,6 +5,7 @@ import { asInteger } from '../kernel/money.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { type Cluster, landingOf, type SignedBytes, type Signer, signatureOf } from '../solana/index.ts';
 import type { Settlement } from './journal.ts';
+import type { OperatorKeys } from './operator-keys.ts';
 import type { SentPayment } from './payload.ts';
 import { MOST_COMPUTE_UNITS, MOST_PRICE_MICROLAMPORTS, MOST_SIGNATURES, whyNotPayable } from './payload.ts';
 import type { Requirements } from './quotes.ts';
@@ -15,8 +16,11 @@ export function createSvmFacilitator(ports: {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly feePayer: Signer;
+  readonly feePayers?: OperatorKeys | undefined;
 }): Facilitator {
-  const { cluster, feePayer } = ports;
+  const { cluster } = ports;
+  const signerOf = ({ extra: { feePayer } }: Requirements): Signer =>
+    ports.feePayers?.signer(feePayer as Address) ?? ports.feePayer;
 
   /** Two payments of one call could both land, so "never landed" needs every proof. */
   const outcomeOf = async (row: Settlement): Promise<Outcome | 'open'> => {
@@ -30,9 +34,9 @@ export function createSvmFacilitator(ports: {
   };
 
   return {
-    verify: (sent, requirements) => verify(cluster, feePayer, sent, requirements),
-    seal(sent) {
-      const wire = countersign(feePayer, sent.transaction);
+    verify: (sent, requirements) => verify(cluster, signerOf(requirements), sent, requirements),
+    seal(sent, requirements) {
+      const wire = countersign(signerOf(requirements), sent.transaction);
       return { transaction: Buffer.from(wire).toString('base64'), signature: signatureOf(wire) };
     },
     async send(row) {

@@ -1,3 +1,4 @@
+export * from './operator-keys.ts';
 export * from './operator-wallets.ts';
 export { createPaywall } from './paywall.ts';
 export { type PaymentsTables, paymentsMigrations } from './tables.ts';

@@ -65,6 +65,8 @@ export function createOperatorWallets(ports: {
 const SOL = 1_000_000_000n;
 /** The least that authority and facilitator hold before a service starts on a cluster without a faucet. */
 export const LEAST_LAMPORTS = SOL / 2n;
+/** The play money of a key of the embedded cluster. */
+export const FILLED_LAMPORTS = 1000n * SOL;
 
 /**
  * Readies the cluster for payments: keys that can pay fees and rents, and the treasury's token account. The embedded
@@ -86,7 +88,7 @@ export async function readyForMoney(options: {
     { wallet: 'facilitator', address: facilitator, lamports: pays?.lamports ?? 0n },
   ].filter(({ lamports }) => lamports < LEAST_LAMPORTS);
   if (short.length > 0 && !faucet) throw tooLittle(short);
-  for (const { address } of short) await faucet?.airdropSol(address, 1000n * SOL);
+  for (const { address } of short) await faucet?.airdropSol(address, FILLED_LAMPORTS);
   if (tokens) return;
   // Once in the life of a treasury: no later start loads it.
   const { getCreateAssociatedTokenIdempotentInstruction } = await import('@solana-program/token');

@@ -79,6 +79,13 @@ const feePayer = async ({ facilitatorUrl, cluster, feePayer }: Till): Promise<st
     ? (await import('./facilitator-remote.ts')).feePayerOf(facilitatorUrl, cluster.network)
     : feePayer.address;
 
+/** The fee payer that a payment names, where it is one of ours; else that of new challenges. */
+async function feePayerOf(till: Till, { signers: [named] }: SentPayment): Promise<string> {
+  const { facilitatorUrl, feePayers } = till;
+  if (facilitatorUrl || !named || !feePayers?.has(named)) return feePayer(till);
+  return named;
+}
+
 /** The checks of the call, then ours: a payment whose fee cannot be paid is not asked for. */
 async function termsOf(till: Till, call: PaidCall, asker: Asker): Promise<PaymentTerms> {
   const terms = await call.check(asker);
@@ -195,7 +202,7 @@ async function bind(till: Till, visit: Visit, sent: SentPayment, quote: Quote | 
     return 'this payment was made for another request';
   }
   if (till.clock.now() >= quote.expires_at_ms) return 'the challenge has expired';
-  const requirements = requirementsOf(quote, till.cluster.network, await feePayer(till));
+  const requirements = requirementsOf(quote, till.cluster.network, await feePayerOf(till, sent));
   const { extra, ...accepted } = sent.accepted;
   const same =
     (['scheme', 'network', 'asset', 'amount', 'payTo'] as const).every(

@@ -11,6 +11,7 @@ import type { Cluster, Signer } from '../solana/index.ts';
 import { REGAINED, regained } from '../store/base/index.ts';
 import { LeaseLost, storeTrouble } from '../store/index.ts';
 import type { Journal, Settlement } from './journal.ts';
+import type { OperatorKeys } from './operator-keys.ts';
 import type { OperatorWallets } from './operator-wallets.ts';
 import type { SentPayment } from './payload.ts';
 import { encodeHeader, PAYMENT_RESPONSE, QUOTE_LIFE_MS, type Requirements } from './quotes.ts';
@@ -45,6 +46,8 @@ export interface PaywallPorts {
   readonly ids: Ids;
   /** Pays the network fee of every payment, and nothing else. */
   readonly feePayer: Signer;
+  /** Fee payers of challenges that were given out before it, or by another process. */
+  readonly feePayers?: OperatorKeys | undefined;
   readonly log: Log;
   readonly meter?: Meter | undefined;
   /** A facilitator service to verify and settle with, instead of this process (facilitator-remote.ts). */

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import {
   carryOut,
@@ -30,10 +31,11 @@ import {
   type Signer,
   signerFromSeed,
 } from '../solana/index.ts';
-import { checkDatabaseUrl } from '../store/index.ts';
+import { checkDatabaseUrl, GENESIS, type KeyDuty, readMark } from '../store/index.ts';
 import { openRealCluster } from './cluster.ts';
-import { type Home, openHome, openOperatorKeys } from './home.ts';
+import { type Home, openHome, openOperatorKeys, openStore } from './home.ts';
 import { deployedProgram, deploymentsOf } from './program.ts';
+import type { Rotation, RotationStep } from './rotation.ts';
 import type { ServiceOptions } from './types.ts';
 
 export type { DeploymentStep, InspectedProgram };
@@ -55,7 +57,7 @@ export type OperatorWallet = Awaited<ReturnType<typeof walletsOf>>[number];
 export type DecidedDeployment = Awaited<ReturnType<typeof decide>>;
 export type ClusterDesk = Awaited<ReturnType<typeof openClusterDesk>>;
 
-type Keys = Pick<Home['keys'], 'authority' | 'facilitator' | 'treasury'>;
+type Keys = Pick<Home['keys'], 'authority' | 'treasury' | 'listed'>;
 
 interface Ground {
   readonly cluster: Cluster;
@@ -94,6 +96,21 @@ export async function openClusterDesk(options: Pick<ServiceOptions, 'home' | 'cl
       const found = account ? decodeMint(account.data) : null;
       return { address: usdcMint, decimals: found?.decimals ?? null };
     },
+    /** The keys that seal private fields, once they have rotated. */
+    ring: () => keys.listed('service'),
+    /** Takes a step of a key's rotation, or says where it is. */
+    async rotate(duty: KeyDuty, step: RotationStep | null): Promise<Rotation> {
+      const { rotate } = await import('./rotation.ts');
+      const store = own?.store ?? (await openStore(options.databaseUrl ?? join(home, 'service.db')));
+      try {
+        const genesis = await readMark(store, GENESIS);
+        if (genesis !== null && genesis !== opened.genesis) throw problem('genesis_unexpected');
+        const program = await programOf(ground);
+        return await rotate({ store, cluster, clock, program, faucet, folder: join(home, 'keys') }, duty, step);
+      } finally {
+        if (!own) await store.destroy();
+      }
+    },
     wallets: () => walletsOf(cluster, keys, { mint: usdcMint, leastLamports: faucet ? 0n : LEAST_LAMPORTS }),
     decide: (wanted: DeploymentWanted) => decide(ground, wanted),
     /** Closes every unused buffer of this home, and ends the deployment that is under way. */
@@ -114,21 +131,25 @@ const programOf = async ({ named, records, cluster }: Ground): Promise<Address> 
 
 async function walletsOf(
   cluster: Cluster,
-  { authority, facilitator, treasury }: Keys,
+  { treasury, listed }: Keys,
   // The faucet fills the wallets of a service by itself.
   { mint, leastLamports }: { readonly mint: Address; readonly leastLamports: bigint },
 ) {
-  const owners = [authority.address, facilitator.address, treasury.address];
+  const keys = [
+    ...(['authority', 'facilitator'] as const).flatMap((role) => listed(role).map((key) => ({ ...key, role }))),
+    { role: 'treasury', name: treasury.address, state: 'current' } as const,
+  ];
+  const owners = keys.map(({ name }) => name as Address);
   const tokenAccounts = await Promise.all(owners.map((owner) => associatedTokenAddress(owner, mint)));
   const accounts = await cluster.accounts([...owners, ...tokenAccounts]);
-  return (['authority', 'facilitator', 'treasury'] as const).map((role, at) => {
+  return keys.map(({ role, name, state }, at) => {
     const tokens = accounts[at + owners.length];
     return {
-      role,
-      address: owners[at] ?? authority.address,
+      ...{ role, state },
+      address: name as Address,
       lamports: accounts[at]?.lamports ?? 0n,
-      // The treasury signs nothing before it pays out, and the authority pays those fees.
-      leastLamports: role === 'treasury' ? 0n : leastLamports,
+      // The treasury signs nothing before it pays out, and the authority pays those fees, as for escrows of an older one.
+      leastLamports: role !== 'treasury' && (state === 'current' || state === 'next') ? leastLamports : 0n,
       /** null: it has no token account yet. */
       usdcAtomic: tokens ? (decodeTokenAccount(tokens.data)?.amount ?? null) : null,
     };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
 import { ESCROW_PROGRAM_ID } from '../escrow/index.ts';
 import type { FlightsDatabase } from '../flights/base/index.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
@@ -14,17 +14,23 @@ import { createKeypairFile, readOwnKeypair, type Signer } from '../solana/index.
 import type { Migrating } from '../store/base/index.ts';
 import {
   type Belonging,
+  currentOf,
   differences,
   GENESIS,
   IDENTITY,
   type Identity,
   type KeptIdentity,
+  type KeyDuty,
+  keyFilesOf,
+  keysOf,
   type LedgerFacts,
   markOnce,
   noteLedger,
+  OPERATOR_KEYS,
   openFileOrServer,
   RING_PURPOSE,
   readIdentity,
+  readKeys,
   readMark,
   readSeen,
   SEEN_LEDGER,
@@ -34,6 +40,7 @@ import {
 import type { OnTrouble } from '../store/libsql/index.ts';
 import { type OpenedCluster, openEmbedded } from './cluster.ts';
 import { serviceMigrations } from './migrations.ts';
+import { keyMissing, openDuty, type SigningDuty } from './operator-keys.ts';
 import type { AirlineTables } from './providers.ts';
 import type { ServiceOptions } from './types.ts';
 
@@ -65,7 +72,7 @@ export async function openHome(options: ServiceOptions, onTrouble: OnTrouble, re
   const store = await openStore(options.databaseUrl ?? join(home, 'service.db'), onTrouble, options.migrating);
   try {
     const belonging = await belongingOf(store);
-    const keys = openKeys(home, belonging);
+    const keys = openKeys(home, belonging, store);
     const opened = real ?? (await openEmbedded(options, onTrouble, () => checkLedger(home, belonging, null)));
     const { cluster, ledger } = opened;
     const facts = ledger && {
@@ -104,7 +111,7 @@ export async function openOperatorKeys({
 }: Pick<ServiceOptions, 'home' | 'databaseUrl'>): Promise<HomeKeys> {
   const store = await openStore(databaseUrl ?? join(home, 'service.db'), () => undefined);
   try {
-    return openKeys(home, await belongingOf(store));
+    return openKeys(home, await belongingOf(store), store);
   } finally {
     await store.destroy();
   }
@@ -119,43 +126,65 @@ async function programFor({ home, cluster }: ServiceOptions, opened: OpenedClust
   return deployedProgram(opened.cluster, deploymentsOf(home, opened));
 }
 
-async function belongingOf(store: Store): Promise<Belonging> {
+export async function belongingOf(store: QueryExecutorProvider): Promise<Belonging> {
   const { rows } = await sql.raw<{ signature: string }>(NEWEST_SETTLED).execute(store);
   return {
     identity: readIdentity(await readMark(store, IDENTITY)),
+    keys: await keptKeys(store),
     seen: readSeen(await readMark(store, SEEN_LEDGER)),
     newest: rows[0]?.signature ?? null,
   };
 }
 
+const keptKeys = async (store: QueryExecutorProvider) => readKeys(await readMark(store, OPERATOR_KEYS));
+
 const KEY_FILES = ['service.json', 'authority.json', 'facilitator.json', 'treasury.json'];
 
 /**
  * The keys of a home, made on first use. A database with an owner accepts only the owner's: others could not read it.
- * @throws Problem `database_of_another_home`, `keypair_unreadable`, of storage
+ * Keys that came with rotations have to be here, too.
+ * @throws Problem `database_of_another_home`, `operator_key_unusable`, `keypair_unreadable`, of storage
  */
-function openKeys(home: string, { identity }: Belonging) {
-  const at = (name: string) => join(home, 'keys', name);
-  const missing = KEY_FILES.filter((name) => !existsSync(at(name)));
-  if (identity && missing.length > 0) {
-    throw ofAnotherHome(identity, `${missing.map((name) => `keys/${name}`).join(', ')} missing here`);
+function openKeys(home: string, belonging: Belonging, store: QueryExecutorProvider) {
+  const { identity } = belonging;
+  const folder = join(home, 'keys');
+  const at = (name: string) => join(folder, name);
+  const missing = [...keyFilesOf(belonging), 'treasury.json'].filter((name) => !existsSync(at(name)));
+  const first = missing.filter((name) => KEY_FILES.includes(name));
+  if (identity && first.length > 0) {
+    throw ofAnotherHome(identity, `${first.map((name) => `keys/${name}`).join(', ')} missing here`);
   }
-  const keys = {
-    secrets: openSecrets(at('service.json')),
-    authority: operatorKey(at('authority.json')),
-    facilitator: operatorKey(at('facilitator.json')),
-    treasury: operatorKey(at('treasury.json')),
+  const [rotated] = missing.filter((name) => !KEY_FILES.includes(name));
+  if (rotated !== undefined) throw keyMissing(rotated);
+  const secrets = openSecrets(at('service.json'), currentOf(belonging, 'service')?.name);
+  const treasury = operatorKey(at('treasury.json'));
+  // The file of a retired key may be gone.
+  const addressOf = (duty: SigningDuty): string =>
+    identity && !existsSync(at(`${duty}.json`)) ? identity[duty] : operatorKey(at(`${duty}.json`)).address;
+  const mine = {
+    keyRing: secrets.hmac(RING_PURPOSE, ''),
+    authority: addressOf('authority'),
+    facilitator: addressOf('facilitator'),
+    treasury: treasury.address,
   };
-  if (identity) compare(identity, identityOf(keys));
-  return keys;
+  if (identity) compare(identity, mine);
+  const open = (duty: SigningDuty) =>
+    openDuty(
+      duty,
+      folder,
+      belonging,
+      () => keptKeys(store),
+      () => operatorKey(at(`${duty}.json`)),
+    );
+  const [authority, facilitator] = [open('authority'), open('facilitator')];
+  return {
+    ...{ secrets, treasury, identity: mine },
+    /** The keys of a duty, retired ones too; none of a ring that never rotated. */
+    listed: (duty: KeyDuty) => keysOf({ ...belonging, identity: mine }, duty),
+    ...{ authority: authority.current, authorities: authority.keys },
+    ...{ facilitator: facilitator.current, facilitators: facilitator.keys },
+  };
 }
-
-const identityOf = ({ secrets, authority, facilitator, treasury }: HomeKeys) => ({
-  keyRing: secrets.hmac(RING_PURPOSE, ''),
-  authority: authority.address,
-  facilitator: facilitator.address,
-  treasury: treasury.address,
-});
 
 function compare(kept: KeptIdentity, mine: Partial<Identity>): void {
   const others = differences(kept, mine);
@@ -186,7 +215,7 @@ async function claimDatabase(
   keys: HomeKeys,
   cluster: Pick<Identity, 'network' | 'program' | 'ledger'>,
 ): Promise<void> {
-  const mine: Identity = { ...identityOf(keys), ...cluster };
+  const mine: Identity = { ...keys.identity, ...cluster };
   const kept = { ...mine, madeBy: `${hostname()}:${home}` };
   compare(readIdentity(await markOnce(store, IDENTITY, JSON.stringify(kept))) ?? kept, mine);
 }

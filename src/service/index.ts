@@ -33,6 +33,7 @@ import type { Reading } from './readings.ts';
 import type { CarrierSiteOptions, DuffelSandboxOptions } from './sandbox.ts';
 import type { ServiceOptions, WorkerRun } from './types.ts';
 
+export type { KeyDuty } from '../store/index.ts';
 export type {
   ClusterDesk,
   DecidedDeployment,
@@ -45,6 +46,7 @@ export type { DatabaseCheck, DatabaseState } from './database.ts';
 export * from './migrations.ts';
 export type { Platform, PlatformOptions } from './platform.ts';
 export type { Reading } from './readings.ts';
+export type { Rotation, RotationStep } from './rotation.ts';
 export type { CarrierSiteOptions, DuffelSandbox, DuffelSandboxOptions, ServedCarrierSite } from './sandbox.ts';
 export type { AirlineSettings, ServiceOptions, TakingCaps } from './types.ts';
 
@@ -282,7 +284,7 @@ function openFlights(
   storage: StorageWatch,
   { ready, isFilled, provider, lowcost, isOwnProgram, movedOn, reads }: FlightsGiven,
 ) {
-  const { secrets, authority, facilitator, treasury } = keys;
+  const { secrets, authority, authorities, facilitator, facilitators, treasury } = keys;
   const { facilitatorUrl, gatewayKeysFile } = options;
   const base = { ...own, store, secrets, cluster };
   const wallets = createOperatorWallets({
@@ -297,6 +299,7 @@ function openFlights(
   const paywall = createPaywall({
     ...base,
     feePayer: facilitator,
+    feePayers: facilitators,
     wallets,
     ...(facilitatorUrl ? { facilitatorUrl } : {}),
   });
@@ -306,8 +309,9 @@ function openFlights(
     ...base,
     provider,
     lowcost,
-    authority,
+    ...{ authority, authorities },
     facilitator: facilitator.address,
+    ownWallets: () => [...authorities.seen().all, ...facilitators.seen().all],
     wallets,
     treasury: treasury.address,
     treasurySigner: treasury,

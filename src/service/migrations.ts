@@ -8,6 +8,9 @@ import { paymentsMigrations as payments } from '../payments/index.ts';
 import type { Migration } from '../store/base/index.ts';
 import { CREATE_META } from '../store/index.ts';
 
+/** Older versions run beside it until keys rotate: they know no second authority. */
+export const ROTATION_STEP = '250_operator_keys';
+
 /** The services' database, step by step: databases remember names and order, so steps are only added at the end. */
 export const serviceMigrations: readonly Migration[] = [
   {
@@ -60,4 +63,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '151_partner_rotation', statements: partner.rotation },
   { name: '100_agreements', statements: flights.agreements },
   { name: '230_partner_platforms', statements: partner.platforms, rolls: true },
+  { name: ROTATION_STEP, statements: flights.authorities, rolls: true },
 ];

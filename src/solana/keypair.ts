@@ -28,10 +28,14 @@ export function readKeypairSeed(path: string): Uint8Array {
   return keypairBytes(text, path).slice(0, 32);
 }
 
-/** Makes a keypair file of mode 0600. @throws Problem `keypair_exists`: an existing key may hold money. */
-export function createKeypairFile(path: string): Signer {
+/**
+ * Makes a keypair file of mode 0600. @param at the path, by the address where its name bears it
+ * @throws Problem `keypair_exists`: an existing key may hold money
+ */
+export function createKeypairFile(at: string | ((address: string) => string)): Signer {
   const seed = randomBytes(32);
   const bytes = [...seed, ...ed25519Key(seed).publicKey];
+  const path = typeof at === 'string' ? at : at(signerFromSeed(seed).address);
   if (!writeOnce(path, `${JSON.stringify(bytes)}\n`)) {
     throw problem('keypair_exists', { message: `A wallet already exists: ${path}.`, detail: { path } });
   }

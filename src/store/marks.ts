@@ -55,7 +55,27 @@ export interface SeenLedger {
   readonly seq: number;
 }
 
+export type KeyDuty = 'authority' | 'facilitator' | 'service';
+
+/** `next`: made, and not used yet. `old`: another one is current, and what began under it still ends under it. */
+export interface KeptKey {
+  /** An address; of the key ring the id of a key. */
+  readonly name: string;
+  readonly state: 'next' | 'current' | 'old' | 'retired';
+  readonly sinceMs: number;
+}
+
+/** The keys of each duty that has rotated, the first one first. */
+export type KeptKeys = Readonly<Partial<Record<KeyDuty, readonly KeptKey[]>>>;
+
+/** The keys of a database's owner. */
+export interface Owning {
+  readonly identity: Pick<Identity, 'authority' | 'facilitator'> | null;
+  readonly keys: KeptKeys;
+}
+
 export interface Belonging {
+  readonly keys: KeptKeys;
   /** null: no owner yet. */
   readonly identity: KeptIdentity | null;
   readonly seen: SeenLedger | null;
@@ -81,6 +101,33 @@ export function whyLedgerLost({ identity, seen, newest }: Belonging, ledger: Led
 
 export const IDENTITY = 'home_identity';
 export const SEEN_LEDGER = 'seen_ledger';
+export const OPERATOR_KEYS = 'operator_keys';
+
+/** Bars new escrows of an authority in every process. */
+export const retiredMark = (address: string): string => `retired_key:${address}`;
+
+/** The keys of a duty; the ring's own until it rotates. */
+export function keysOf({ identity, keys }: Owning, duty: KeyDuty): readonly KeptKey[] {
+  const first = duty === 'service' ? undefined : identity?.[duty];
+  return keys[duty] ?? (first === undefined ? [] : [{ name: first, state: 'current', sinceMs: 0 }]);
+}
+
+export const currentOf = (belonging: Owning, duty: KeyDuty): KeptKey | undefined =>
+  keysOf(belonging, duty).find(({ state }) => state === 'current');
+
+/** The name of a key's file in `keys/`. */
+export const keyFile = (duty: KeyDuty, name: string, isFirst: boolean): string =>
+  isFirst ? `${duty}.json` : `${duty}-${name}.json`;
+
+/** The files that a process of this database needs beside `treasury.json`. */
+export const keyFilesOf = (belonging: Owning): readonly string[] =>
+  (['service', 'authority', 'facilitator'] as const).flatMap((duty) => {
+    const keys = keysOf(belonging, duty);
+    const files = keys.flatMap(({ name, state }, place) =>
+      state === 'retired' ? [] : [keyFile(duty, name, place === 0)],
+    );
+    return keys.length === 0 ? [keyFile(duty, '', true)] : files;
+  });
 /** The first block of the database's cluster: private clusters may share a name. */
 export const GENESIS = 'cluster_genesis';
 
@@ -111,3 +158,4 @@ const read = <T>(value: string | null): T | null => (value === null ? null : (JS
 
 export const readIdentity = read<KeptIdentity>;
 export const readSeen = read<SeenLedger>;
+export const readKeys = (value: string | null): KeptKeys => read<KeptKeys>(value) ?? {};

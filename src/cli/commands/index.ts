@@ -175,6 +175,7 @@ export const TOOL: ToolSpec = {
       run(cluster.clusterDeploy, async () => (await import('./cluster/deploy.ts')).clusterDeploy),
       run(cluster.clusterCheck, async () => (await import('./cluster/run.ts')).clusterCheck),
       run(cluster.clusterKeys, async () => (await import('./cluster/run.ts')).clusterKeys),
+      run(cluster.clusterRotate, async () => (await import('./cluster/rotate.ts')).clusterRotate),
       run(cluster.clusterFund, async () => (await import('./cluster/run.ts')).clusterFund),
     ],
     'Set up:': [

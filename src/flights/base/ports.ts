@@ -9,7 +9,7 @@ import type { Log } from '../../kernel/log.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { Outbox, Transports } from '../../notify/index.ts';
-import type { OperatorWallets, PaymentTerms, Paywall } from '../../payments/index.ts';
+import type { OperatorKeys, OperatorWallets, PaymentTerms, Paywall } from '../../payments/index.ts';
 import type { Cluster, Signer } from '../../solana/index.ts';
 import type { Reads } from '../../store/postgres/index.ts';
 import type { Stuck } from '../../wire/flights/index.ts';
@@ -91,10 +91,14 @@ export interface FlightsGiven {
   readonly provider: Provider | null;
   /** The slower tier; without it, searches are complete at once and its offers are unknown. */
   readonly lowcost?: Fulfiller | null | undefined;
-  /** Opens, captures and refunds escrows, and pays for it. */
+  /** Opens new escrows, and pays for whatever is done to any. */
   readonly authority: Signer;
+  /** The authorities of all escrows; absent: it never rotated. */
+  readonly authorities?: OperatorKeys | undefined;
   /** Pays the network fees of customers' payments. */
   readonly facilitator: Address;
+  /** Every address that the operator's keys have or had. */
+  readonly ownWallets?: (() => readonly Address[]) | undefined;
   readonly wallets: OperatorWallets;
   /** Owner of the token account that fees and captures pay. */
   readonly treasury: Address;

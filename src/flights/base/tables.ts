@@ -1,4 +1,4 @@
-import type { Generated, Kysely, Selectable, Transaction } from 'kysely';
+import type { ColumnType, Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { BrowserTables } from '../../airlines/browser/index.ts';
 import type { EffectsTables } from '../../effects/index.ts';
 import type { NotifyTables } from '../../notify/index.ts';
@@ -55,6 +55,8 @@ export interface IntentTable {
   mint: string;
   amount: number;
   program_id: string;
+  /** Who may capture and refund its escrow; null in rows of earlier versions: the first authority. */
+  authority: ColumnType<string | null, string | null | undefined, string | null>;
   refund_after_ms: number;
   fee_amount: number;
   observed_amount: number | null;

@@ -17,9 +17,10 @@ export async function checkWallet(field: string, text: string): Promise<void> {
 /** Checks that a refund can reach `wallet` now; the operator opens no token account (docs/escrow.md, Who pays …). */
 export async function checkRefundWallet(ports: FlightsPorts, wallet: string): Promise<void> {
   await checkWallet('refund_wallet', wallet);
-  const { authority, facilitator, treasury, mint } = ports;
+  const { authority, facilitator, treasury, mint, ownWallets } = ports;
+  const own = [authority.address, facilitator, ...(ownWallets?.() ?? [])];
   // Else the operator could keep the money of a booking.
-  if ([authority.address, facilitator, treasury, mint].includes(wallet as Address)) throw notAllowed(wallet);
+  if ([...own, treasury, mint].includes(wallet as Address)) throw notAllowed(wallet);
   const token = await associatedTokenAddress(wallet as Address, mint);
   const [account, tokens] = await ports.cluster.accounts([wallet as Address, token]);
   // A program, a mint or a token account can lie on the curve, and is no place for a refund.

@@ -2,6 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { inTurn, regained } from '../../store/base/index.ts';
+import { retiredMark } from '../../store/index.ts';
 import type { BookingRow, FlightsPorts, IntentRow, Store, Tx } from '../base/index.ts';
 import { changeIntent, type DATABASE_BEHIND } from '../base/index.ts';
 import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
@@ -52,7 +53,9 @@ const HOLDER = ['intent_id', 'payment_key', 'creating_key', 'opened_at_ms', 'aba
 /** An intent that is in the way of another. */
 export type Holder = Pick<IntentRow, (typeof HOLDER)[number]>;
 
-/** Writes an intent unless something is in its way. @throws Problem `too_many_locks`, `booking_disabled` */
+const RETIRED_RETRY_S = 60;
+
+/** Writes an intent unless something is in its way. @throws Problem `too_many_locks`, `booking_disabled`, `operator_key_unusable` */
 export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<Taken | null> => {
   const { store, clock, options } = ports;
   return inTurn(store, ['creations'], async (tx) => {
@@ -65,7 +68,20 @@ export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<
     await checkDay(tx, ports, BigInt(row.amount), row.active_key);
     if (holder) await retire(tx, holder, 'intent_expired', clock.now());
     // Its escrow's effect and its payment reach the disk before they are sent, and this row with them.
-    await regained(tx).insertInto('intents').values(row).execute();
+    const columns = Object.keys(row) as (keyof IntentRow)[];
+    const isRetired = sql`select 1 from meta where key = ${retiredMark(row.authority ?? '')}`;
+    const written = await regained(tx)
+      .insertInto('intents')
+      .columns(columns)
+      .expression(sql`select ${sql.join(columns.map((column) => row[column]))} where not exists (${isRetired})`)
+      .executeTakeFirst();
+    if (written.numInsertedOrUpdatedRows === 0n) {
+      throw problem('operator_key_unusable', {
+        message: 'The key under which this process opens escrows is retired.',
+        fix: 'Operators: restart this process.',
+        retryAfter: RETIRED_RETRY_S,
+      });
+    }
     return null;
   });
 };

@@ -1,8 +1,11 @@
+import { hostname } from 'node:os';
 import type { Address, Instruction } from '@solana/kit';
 import type { ChainEffect } from '../../effects/index.ts';
 import { type EscrowAccount, loadAccount, loadAddress, loadProgram } from '../../escrow/index.ts';
-import { problem } from '../../kernel/problems.ts';
-import { type FlightsPorts, type IntentRow, pageWhile } from '../base/index.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import { authoritiesOf } from '../../payments/index.ts';
+import type { Signer } from '../../solana/index.ts';
+import { type FlightsPorts, type IntentRow, pageOnce, pageWhile } from '../base/index.ts';
 
 /** The terms of an escrow, and the subject of its effects. */
 type EscrowTerms = Pick<
@@ -12,6 +15,7 @@ type EscrowTerms = Pick<
   | 'vault_address'
   | 'mint'
   | 'program_id'
+  | 'authority'
   | 'refund_wallet'
   | 'amount'
   | 'refund_after_ms'
@@ -23,7 +27,15 @@ type Guard = Pick<ChainEffect, 'fence' | 'held'>;
 /** How soon a refund that waits for its token account is tried again: the owner may take days. */
 const ACCOUNT_RETRY_S = 600;
 
-type EscrowPorts = Pick<FlightsPorts, 'cluster' | 'effects' | 'authority' | 'treasury' | 'mint' | 'escrowProgram'>;
+type EscrowPorts = Pick<
+  FlightsPorts,
+  'cluster' | 'effects' | 'authority' | 'authorities' | 'treasury' | 'mint' | 'escrowProgram'
+> &
+  Parameters<typeof pageOnce>[0];
+
+/** The authority of an intent's escrow, whatever has become of it since. */
+const authorityOf = (ports: EscrowPorts, { authority }: EscrowTerms): Address =>
+  (authority as Address | null) ?? authoritiesOf(ports).first;
 
 /** The escrow of an intent: each step is an effect that happens once, at the program that the intent was opened at. */
 export function createEscrows(ports: EscrowPorts) {
@@ -112,21 +124,47 @@ interface Act extends Pick<ChainEffect, 'already'>, Guard, Opening {
 }
 
 async function act(
-  { effects, authority }: EscrowPorts,
-  { intent_id: subject }: EscrowTerms,
+  ports: EscrowPorts,
+  intent: EscrowTerms,
   kind: ChainEffect['kind'],
   { instructions, ...step }: Act,
 ): Promise<string | null> {
-  const plan = async () => ({ feePayer: authority, instructions: await instructions(await loadProgram()) });
-  return (await effects.chain({ kind, subject, ...step, plan })).signature;
+  const { effects, authority: feePayer } = ports;
+  const plan = async () => ({
+    feePayer,
+    signers: kind === 'sweep' ? [] : await signersOf(ports, intent),
+    instructions: await instructions(await loadProgram()),
+  });
+  return (await effects.chain({ kind, subject: intent.intent_id, ...step, plan })).signature;
+}
+
+/** The escrow's authority beside the fee payer. Without its key the act is left to others. @throws Problem `operator_key_unusable` */
+async function signersOf(ports: EscrowPorts, intent: EscrowTerms): Promise<Signer[]> {
+  const authority = authorityOf(ports, intent);
+  if (authority === ports.authority.address) return [];
+  try {
+    return [authoritiesOf(ports).signer(authority)];
+  } catch (error) {
+    if (isProblem(error, 'operator_key_unusable')) {
+      const machine = hostname();
+      await pageOnce(ports, {
+        key: `operator_key_unusable:${machine}:${authority}`,
+        event: 'operator_key_unusable',
+        text: `A process on ${machine} lacks the key of ${authority}, under which escrows are open. ${error.message}`,
+        fields: { machine, authority },
+      });
+    }
+    throw error;
+  }
 }
 
 /** The escrow on our terms. Strangers could open one there first: its address follows from the id alone. */
-async function read({ cluster, authority, treasury }: EscrowPorts, intent: EscrowTerms): Promise<EscrowAccount | null> {
+async function read(ports: EscrowPorts, intent: EscrowTerms): Promise<EscrowAccount | null> {
+  const { cluster, treasury } = ports;
   const { readEscrow } = await loadAccount();
   const escrow = await readEscrow(cluster, intent.escrow_address as Address, [intent.program_id as Address]);
   const isOurs =
-    escrow?.authority === authority.address &&
+    escrow?.authority === authorityOf(ports, intent) &&
     escrow.treasury === treasury &&
     escrow.mint === intent.mint &&
     escrow.amount === BigInt(intent.amount) &&
@@ -134,7 +172,8 @@ async function read({ cluster, authority, treasury }: EscrowPorts, intent: Escro
   return isOurs ? escrow : null;
 }
 
-async function parties({ cluster, authority, treasury }: EscrowPorts, intent: EscrowTerms) {
+async function parties(ports: EscrowPorts, intent: EscrowTerms) {
+  const { cluster, treasury } = ports;
   const { observeEscrow } = await loadAccount();
   const at = {
     programId: intent.program_id as Address,
@@ -143,9 +182,18 @@ async function parties({ cluster, authority, treasury }: EscrowPorts, intent: Es
     refundOwner: intent.refund_wallet as Address,
   };
   const observed = await observeEscrow(cluster, at);
-  const payer = authority.address;
+  const payer = ports.authority.address;
+  const rentPayer = observed.escrow?.rentPayer;
   // The rent of an owner's token account would be a gift that he can take home and ask for again.
-  return { ...at, authority: payer, payer, treasury, observed, opensRefundAccount: false };
+  return {
+    ...at,
+    authority: authorityOf(ports, intent),
+    payer,
+    rentPayer,
+    treasury,
+    observed,
+    opensRefundAccount: false,
+  };
 }
 
 /** @throws Problem `refund_account_missing`: the token account is closed, frozen or given away */
@@ -165,7 +213,7 @@ async function open(ports: EscrowPorts, intent: EscrowTerms, how: Opening = {}):
     instructions: ({ openInstructions }) =>
       openInstructions({
         programId: intent.program_id as Address,
-        authority: ports.authority.address,
+        authority: authorityOf(ports, intent),
         payer: ports.authority.address,
         mint: intent.mint as Address,
         treasury: ports.treasury,

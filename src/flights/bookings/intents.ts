@@ -293,6 +293,7 @@ async function newIntent(
     mint: ports.mint,
     amount: asInteger(amount),
     program_id: place.programId,
+    authority: ports.authority.address,
     refund_after_ms: Math.ceil((expiresAtMs + options.refundAfterMs) / 1000) * 1000,
     fee_amount: asInteger(fee),
     payment_key: payment.key,

@@ -34,6 +34,7 @@ export function adoptedIntent(
     mint: escrow.mint,
     amount: asInteger(escrow.amount),
     program_id: escrow.programId,
+    authority: escrow.authority,
     refund_after_ms: refundAfterMs,
     fee_amount: asInteger((escrow.amount * BigInt(options.feeBasisPoints)) / 10_000n),
     observed_amount: asInteger(escrow.amount),

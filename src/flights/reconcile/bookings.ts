@@ -249,7 +249,12 @@ async function giveBack(tools: Tools, one: Case): Promise<void> {
   // Its effect names the escrow, as no intent's id is known.
   const stand = {
     ...{ intent_id: account.address, escrow_address: account.address, vault_address: account.vault },
-    ...{ mint: account.mint, program_id: account.programId, refund_wallet: account.refundOwner },
+    ...{
+      mint: account.mint,
+      program_id: account.programId,
+      authority: account.authority,
+      refund_wallet: account.refundOwner,
+    },
     ...{ amount: asInteger(account.amount), refund_after_ms: Number(account.refundAfter) * 1000 },
   };
   await tools.escrows.refund(stand, undefined, { closes: true }).catch((error: unknown) => {

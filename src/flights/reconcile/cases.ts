@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
 import type { ProviderOrder } from '../../airlines/index.ts';
 import { type EscrowAccount, loadAccount } from '../../escrow/index.ts';
+import { authoritiesOf } from '../../payments/index.ts';
 import { tokenIn } from '../../solana/index.ts';
 import type { BookingRow, FlightsPorts, IntentRow } from '../base/index.ts';
 import { type Escrows, NO_PAYMENT, OPEN_BOOKINGS } from '../bookings/index.ts';
@@ -88,7 +89,8 @@ async function bookingsOf({ store }: FlightsPorts, ids: readonly string[]) {
 }
 
 async function accountsAt(ports: FlightsPorts, escrows: readonly Address[]) {
-  const { cluster, authority, treasury } = ports;
+  const { cluster, treasury } = ports;
+  const { all } = await authoritiesOf(ports).look();
   const { decodeEscrow } = await loadAccount();
   const found = new Map<string, { account: EscrowAccount | null; held: bigint }>();
   const states = await cluster.accounts(escrows);
@@ -96,8 +98,7 @@ async function accountsAt(ports: FlightsPorts, escrows: readonly Address[]) {
     const state = states[place];
     const account = state ? decodeEscrow(escrow, state.owner, state.data) : null;
     // Strangers can open an escrow on terms of their own.
-    const isOurs = account?.authority === authority.address && account.treasury === treasury;
-    return isOurs ? [account] : [];
+    return account && all.includes(account.authority) && account.treasury === treasury ? [account] : [];
   });
   const vaults = await cluster.accounts(open.map(({ vault }) => vault));
   open.forEach((account, place) => {

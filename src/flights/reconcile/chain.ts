@@ -7,6 +7,7 @@ import {
 } from '@solana/kit';
 import { loadProgram } from '../../escrow/index.ts';
 import { problem } from '../../kernel/problems.ts';
+import { authoritiesOf } from '../../payments/index.ts';
 import { type ChainTransaction, type HistoryEntry, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/index.ts';
 import type { FlightsPorts } from '../base/index.ts';
 import type { ChainAct, EscrowActKind, LandedPayment } from './types.ts';
@@ -80,18 +81,19 @@ export function chunks<T>(all: readonly T[], size = 500): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 }
 
-/** Our acts in transactions: those that the authority pays, and that do something to an escrow or pay out. */
-export async function actsIn({ authority }: FlightsPorts, transactions: readonly ChainTransaction[]) {
+/** Our acts in transactions: those that an authority pays, and that do something to an escrow or pay out. */
+export async function actsIn(ports: FlightsPorts, transactions: readonly ChainTransaction[]) {
   const { escrowActOf } = await loadProgram();
-  return transactions.flatMap((one) => actOf(authority.address, escrowActOf, one) ?? []);
+  const { all } = authoritiesOf(ports).seen();
+  return transactions.flatMap((one) => actOf(all, escrowActOf, one) ?? []);
 }
 
 type Reader = Awaited<ReturnType<typeof loadProgram>>['escrowActOf'];
 
-function actOf(authority: Address, escrowActOf: Reader, transaction: ChainTransaction): ChainAct | null {
+function actOf(authorities: readonly Address[], escrowActOf: Reader, transaction: ChainTransaction): ChainAct | null {
   const { signers, instructions, memo } = read(transaction);
   const at = { signature: transaction.signature, atMs: transaction.blockTime * 1000 };
-  if (signers[0] !== authority) return null;
+  if (!signers[0] || !authorities.includes(signers[0])) return null;
   const transfer = instructions.map(transferIn).find((one) => one !== null);
   if (memo !== null && PAYOUT.test(memo) && transfer) {
     return { ...at, kind: 'payout', memo, account: transfer.to, amount: transfer.amount };

@@ -1,6 +1,7 @@
 import type { ProviderOrder } from '../../airlines/index.ts';
 import { createEffects } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
+import { authoritiesOf } from '../../payments/index.ts';
 import { inTurn } from '../../store/base/index.ts';
 import { auditAlone, BY_SERVICE, type FlightsPorts, knownUntilMs, readBehind, writeAudit } from '../base/index.ts';
 import { createEscrows } from '../bookings/index.ts';
@@ -47,7 +48,10 @@ export function countsOf(findings: readonly Finding[]): Record<string, number> {
 /** All that differs. The chain is read before the database, whose rows come before their acts. */
 async function differences(tools: Tools): Promise<Item[]> {
   const { ports, escrows, sinceMs } = tools;
-  const listed = await historySince(ports, ports.authority.address, sinceMs);
+  const { live } = await authoritiesOf(ports).look();
+  const histories = await Promise.all(live.map((authority) => historySince(ports, authority, sinceMs)));
+  // Two authorities may have signed one transaction.
+  const listed = [...new Map(histories.flat().map((entry) => [entry.signature, entry])).values()];
   const acts = await actsIn(ports, await transactionsOf(ports, await withoutEffects(ports, listed)));
   const known = (await ports.provider?.orders?.(sinceMs)) ?? [];
   const { cases, orders } = await casesOf(ports, escrows, acts, known);

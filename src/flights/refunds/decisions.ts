@@ -219,7 +219,7 @@ async function checkRejectable(ports: FlightsPorts, row: RefundRequestRow, by: B
   if (!isGranted(row) && row.state !== 'received') throw alreadyDecided(row);
   const { isMarked } = await import('./payouts.ts');
   // A database that was put back may have forgotten the pay-out: the chain has not.
-  if ((await isMarked(ports, [row.intent_id]))[0]) {
+  if (await isMarked(ports, row.intent_id)) {
     throw problem('case_already_decided', {
       message: 'The chain shows that this refund was paid. Approve it to record the payment.',
       detail: { status: row.state },

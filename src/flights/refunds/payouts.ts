@@ -3,7 +3,8 @@ import type { Agreed, ChainPlan } from '../../effects/index.ts';
 import { payoutMark, payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { associatedTokenAddress, MEMO_PROGRAM, SYSTEM_PROGRAM } from '../../solana/index.ts';
+import { authoritiesOf } from '../../payments/index.ts';
+import { associatedTokenAddress, MEMO_PROGRAM, type Signer, SYSTEM_PROGRAM } from '../../solana/index.ts';
 import type { FlightsPorts } from '../base/index.ts';
 
 interface PayOut {
@@ -27,8 +28,10 @@ const SLACK_S = 60;
 /**
  * Pays USDC from the treasury once for each subject, as an effect (DESIGN, section 6); call it again after any failure.
  * The authority pays the fee, and opens the wallet's token account if missing. The chain prevents a second pay-out,
- * whatever a node forgets: the transaction allocates the subject's marker, which only the authority can, once. Its rent
- * (0.0009 SOL) stays there, and lamports that others send to its address change nothing.
+ * whatever a node forgets: the transaction allocates the subject's marker, which only the authority can, once. While an
+ * older authority is alive it signs for its own marker, too: so no two transactions of one subject land, on whichever
+ * side of a switch they were signed. A marker's rent (0.0009 SOL) stays there, and lamports that others send to its
+ * address change nothing.
  */
 export function createPayouts(ports: PayoutPorts) {
   /** @throws Problem `treasury_insufficient` before signing, `cluster_failed` (unknown), `not_final`, … */
@@ -55,38 +58,49 @@ export function createPayouts(ports: PayoutPorts) {
 
 type PayoutPorts = Pick<
   FlightsPorts,
-  'store' | 'cluster' | 'clock' | 'effects' | 'authority' | 'treasurySigner' | 'mint'
+  'store' | 'cluster' | 'clock' | 'effects' | 'authority' | 'authorities' | 'treasurySigner' | 'mint'
 >;
+type MarkerPorts = Pick<PayoutPorts, 'cluster' | 'authority' | 'authorities'>;
 
 /** A pay-out of this release bears the first, one of an earlier release the second. */
 const memosOf = (subject: string) => [payoutMemo(subject), payoutMemoWithId(subject)];
-const markerOf = ({ authority }: Pick<PayoutPorts, 'authority'>, subject: string): Promise<Address> =>
-  createAddressWithSeed({ baseAddress: authority.address, programAddress: SYSTEM_PROGRAM, seed: payoutMark(subject) });
+const markerOf = (baseAddress: Address, subject: string): Promise<Address> =>
+  createAddressWithSeed({ baseAddress, programAddress: SYSTEM_PROGRAM, seed: payoutMark(subject) });
 
-export async function isMarked(ports: Pick<PayoutPorts, 'cluster' | 'authority'>, subjects: readonly string[]) {
-  const markers = await Promise.all(subjects.map((subject) => markerOf(ports, subject)));
-  return (await ports.cluster.accounts(markers)).map((marker) => (marker?.data.length ?? 0) > 0);
+/** Markers of a subject under every authority that ever was. */
+const markersOf = async (ports: MarkerPorts, subject: string): Promise<Address[]> =>
+  Promise.all((await authoritiesOf(ports).look()).all.map((authority) => markerOf(authority, subject)));
+
+/** True once the chain shows that the subject was paid. */
+export async function isMarked(ports: MarkerPorts, subject: string): Promise<boolean> {
+  const markers = await ports.cluster.accounts(await markersOf(ports, subject));
+  return markers.some((marker) => (marker?.data.length ?? 0) > 0);
 }
 
 /** The transaction that made the marker, where no attempt of ours is known. @throws Problem `not_final` */
 async function markedBy(ports: PayoutPorts, subject: string): Promise<string | null> {
   const { cluster } = ports;
-  const marker = await markerOf(ports, subject);
-  for (const memo of memosOf(subject)) {
-    for (const signature of await cluster.signaturesWithMemo(memo, marker)) {
-      const status = await cluster.signatureStatus(signature);
-      if (status?.err !== null) continue;
-      if (status.confirmation !== 'finalized') throw problem('not_final');
-      return signature;
+  for (const marker of await markersOf(ports, subject)) {
+    for (const memo of memosOf(subject)) {
+      for (const signature of await cluster.signaturesWithMemo(memo, marker)) {
+        const status = await cluster.signatureStatus(signature);
+        if (status?.err !== null) continue;
+        if (status.confirmation !== 'finalized') throw problem('not_final');
+        return signature;
+      }
     }
   }
   return null;
 }
 
 /** Allocates the marker, then pays its rent; refused where the marker has been allocated. */
-async function mark({ authority, cluster }: PayoutPorts, subject: string): Promise<Instruction[]> {
+async function mark(
+  { authority: payer, cluster }: PayoutPorts,
+  authority: Signer,
+  subject: string,
+): Promise<Instruction[]> {
   const { getAllocateWithSeedInstruction, getTransferSolInstruction } = await import('@solana-program/system');
-  const marker = await markerOf({ authority }, subject);
+  const marker = await markerOf(authority.address, subject);
   return [
     getAllocateWithSeedInstruction({
       newAccount: marker,
@@ -96,11 +110,7 @@ async function mark({ authority, cluster }: PayoutPorts, subject: string): Promi
       space: MARKER_BYTES,
       programAddress: SYSTEM_PROGRAM,
     }),
-    getTransferSolInstruction({
-      source: authority,
-      destination: marker,
-      amount: await cluster.minimumRent(MARKER_BYTES),
-    }),
+    getTransferSolInstruction({ source: payer, destination: marker, amount: await cluster.minimumRent(MARKER_BYTES) }),
   ];
 }
 
@@ -109,7 +119,7 @@ async function mark({ authority, cluster }: PayoutPorts, subject: string): Promi
  * allows a second one. @throws Problem `cluster_failed` while that is not certain
  */
 async function hasLanded(ports: PayoutPorts, subject: string): Promise<boolean> {
-  if ((await isMarked(ports, [subject]))[0]) return true;
+  if (await isMarked(ports, subject)) return true;
   const past = await ports.store
     .selectFrom('effects')
     .select(['signature', 'created_at_ms'])
@@ -142,18 +152,22 @@ async function isUnpaid(ports: PayoutPorts, subject: string, sinceMs: number): P
 
 async function plan(ports: PayoutPorts, subject: string, to: Address, amount: bigint): Promise<ChainPlan> {
   const { cluster, authority, treasurySigner: treasury, mint } = ports;
+  const keys = authoritiesOf(ports);
+  // Each one's marker excludes transactions that were signed before a switch, and after the next.
+  const authorities = (await keys.look()).signing.map(keys.signer);
   const source = await associatedTokenAddress(treasury.address, mint);
   const destination = await associatedTokenAddress(to, mint);
   if (((await cluster.tokenBalance(source)) ?? 0n) < amount) throw problem('treasury_insufficient');
   const token = await import('@solana-program/token');
   const transfer = { source, mint, destination, authority: treasury, amount, decimals: USDC_DECIMALS };
   const instructions: Instruction[] = [
-    ...(await mark(ports, subject)),
+    ...(await Promise.all(authorities.map((one) => mark(ports, one, subject)))).flat(),
     // Refused when the account was given to another owner.
     token.getCreateAssociatedTokenIdempotentInstruction({ payer: authority, ata: destination, owner: to, mint }),
     token.getTransferCheckedInstruction(transfer),
     // The wallet's history names the journey by it.
     { programAddress: MEMO_PROGRAM, data: Buffer.from(payoutMemo(subject)) },
   ];
-  return { feePayer: authority, signers: [treasury], instructions };
+  const others = authorities.filter(({ address }) => address !== authority.address);
+  return { feePayer: authority, signers: [treasury, ...others], instructions };
 }

@@ -1,4 +1,6 @@
+import type { Address } from '@solana/kit';
 import { idFrom } from '../../kernel/ids.ts';
+import { authoritiesOf } from '../../payments/index.ts';
 import { type FlightsPorts, knownUntilMs, SLACK_MS, unlessSilent } from '../base/index.ts';
 import { actsIn, markBehind, transactionsOf, withoutEffects } from '../reconcile/index.ts';
 
@@ -11,7 +13,14 @@ const NEWEST = 50;
  */
 export async function findRestored(ports: FlightsPorts): Promise<'behind' | 'whole'> {
   if (await ports.isBehind()) return 'behind';
-  const newest = await ports.cluster.history(ports.authority.address, { limit: NEWEST });
+  for (const authority of (await authoritiesOf(ports).look()).live) {
+    if ((await actsForgotten(ports, authority)) === 'behind') return 'behind';
+  }
+  return 'whole';
+}
+
+async function actsForgotten(ports: FlightsPorts, authority: Address): Promise<'behind' | 'whole'> {
+  const newest = await ports.cluster.history(authority, { limit: NEWEST });
   const [first] = newest.map(({ blockTime }) => blockTime ?? 0).sort((a, b) => a - b);
   const recent = await withoutEffects(ports, newest, idFrom('eff', (first ?? 0) * 1000 - SLACK_MS));
   const begun = await actsIn(ports, await transactionsOf(ports, recent));

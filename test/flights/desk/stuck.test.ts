@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEffects } from '../../../src/effects/index.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
+import type { FlightsPorts } from '../../../src/flights/base/index.ts';
 import { createEscrows } from '../../../src/flights/bookings/escrows.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
@@ -297,7 +298,7 @@ async function refundByAnybody(made: CreatedIntent): Promise<void> {
   const ids = randomIds(world.clock.now);
   const effects = createEffects({ ...world, ids, log: silentLog });
   const treasury = world.treasury.address;
-  const ports = { ...world, effects, treasury, escrowProgram: ESCROW_PROGRAM_ID };
+  const ports = { ...world, effects, treasury, escrowProgram: ESCROW_PROGRAM_ID } as unknown as FlightsPorts;
   const intent = await world.store
     .selectFrom('intents')
     .selectAll()

@@ -7,7 +7,9 @@ import { payoutMemo } from '../../../src/kernel/domain/payout-memo.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import type { OperatorKeys } from '../../../src/payments/index.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
+import type { Signer } from '../../../src/solana/signer.ts';
 import { MEMO_PROGRAM } from '../../../src/solana/token.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
 import { openWorld, type World } from '../world.ts';
@@ -166,6 +168,60 @@ test('a reader of the chain learns no id from a pay-out', async () => {
   expect(sent).toEqual([expect.stringContaining(payoutMemo(subject))]);
   expect(sent[0]).not.toContain(subject);
   expect(sent[0]).not.toContain(subject.slice(4));
+});
+
+/** Pays with the first of some authorities, all of which are alive; others were retired. */
+function payoutsUnder(
+  [authority, ...others]: readonly [Signer, ...Signer[]],
+  cluster: Cluster = world.cluster,
+  retired: Signer[] = [],
+) {
+  const { store, clock, treasury, mint } = world;
+  const effects = createEffects({ store, cluster, clock, ids: randomIds(clock.now), log: silentLog });
+  const signing = [authority, ...others];
+  const addresses = signing.map(({ address }) => address);
+  const all = [...addresses, ...retired.map(({ address }) => address)];
+  const seen = { all, live: addresses, signing: addresses };
+  const authorities: OperatorKeys = {
+    first: authority.address,
+    seen: () => seen,
+    look: async () => seen,
+    has: (address) => addresses.includes(address),
+    signer: (address) => signing.find((one) => one.address === address) ?? authority,
+  };
+  return createPayouts({ store, cluster, clock, effects, authority, authorities, treasurySigner: treasury, mint });
+}
+
+/** As a database that was put back to before it. */
+const forget = (subject: string) => world.store.deleteFrom('effects').where('subject', '=', subject).execute();
+
+test('a pay-out under one authority is found under the next one, and after the first is retired', async () => {
+  const next = world.newWallet();
+  await world.cluster.airdropSol(next.address, 1_000_000_000n);
+  const asked = { subject: 'pay_rotated', to: world.newWallet().address, amount: 300_000n };
+  const first = await payouts()(asked);
+  await forget(asked.subject);
+  expect(await payoutsUnder([next, world.authority])(asked)).toEqual(first);
+  await forget(asked.subject);
+  expect(await payoutsUnder([next], world.cluster, [world.authority])(asked)).toEqual(first);
+  expect(await world.usdc(asked.to)).toBe(300_000n);
+});
+
+test('while two authorities are alive, the chain refuses a second pay-out by either one alone', async () => {
+  const next = world.newWallet();
+  await world.cluster.airdropSol(next.address, 1_000_000_000n);
+  const asked = { subject: randomIds(world.clock.now).next('int'), to: world.newWallet().address, amount: 300_000n };
+  await payoutsUnder([next, world.authority])(asked);
+  const blind: Cluster = {
+    ...world.cluster,
+    accounts: async (...given) =>
+      (await world.cluster.accounts(...given)).map((one) => (one?.data.length === 1 ? null : one)),
+  };
+  for (const authority of [world.authority, next]) {
+    await forget(asked.subject);
+    await expect(payoutsUnder([authority], blind)(asked)).rejects.toMatchObject({ code: 'transaction_failed' });
+    expect(await world.usdc(asked.to)).toBe(300_000n);
+  }
 });
 
 /** Pays as an earlier release did: its memo has the subject in clear. */

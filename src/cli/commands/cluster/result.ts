@@ -1,10 +1,15 @@
 import * as z from 'zod';
-import { address, network, plan, published, signature, sol, usdc } from '../../spec/published.ts';
+import { address, instant, network, plan, published, signature, sol, usdc } from '../../spec/published.ts';
 
 const role = z.enum(['authority', 'facilitator', 'treasury']);
 
+const state = z
+  .enum(['next', 'current', 'old', 'retired'])
+  .describe('next: made, and not used yet. old: still alive for what began under it.');
+
 const wallet = z.strictObject({
   role,
+  state,
   address,
   sol,
   needs_sol: sol.describe('What it has to hold before a service starts.'),
@@ -30,7 +35,45 @@ export const clusterCheck = published(
   }),
 );
 
-export const clusterKeys = published(z.strictObject({ network, wallets: z.array(wallet) }), { plan: plan({}) });
+export const clusterKeys = published(
+  z.strictObject({
+    network,
+    wallets: z.array(wallet),
+    ring: z
+      .array(z.strictObject({ id: z.string(), state }))
+      .describe('Keys that seal private fields, once they rotated.'),
+  }),
+  { plan: plan({}) },
+);
+
+export const clusterRotate = published(
+  z.strictObject({
+    key: z.enum(['authority', 'facilitator', 'service']),
+    keys: z.array(
+      z.strictObject({
+        name: z.string().describe('An address; of the key ring the id of a key.'),
+        state,
+        since: instant.nullable(),
+        file: z.string().describe('Under the home.'),
+        is_here: z.boolean(),
+      }),
+    ),
+    older: z
+      .strictObject({
+        open_escrows: z.int().describe('Under it, with money or waiting for it.'),
+        unclosed_escrows: z.int().describe('Ended ones: closed about 30 days later, which gives their rent back.'),
+        open_payouts: z.int(),
+        can_replace: address.nullable().describe('The escrow program whose upgrade authority it is.'),
+        paid_at: instant.nullable().describe('A moment ago it paid for a transaction.'),
+        sol: sol.describe('What it holds.'),
+        may_retire: z.boolean(),
+      })
+      .nullable()
+      .describe('What the older key is still needed for; null: there is none, or it stays.'),
+    next: z.string().nullable().describe('The step after this one; null: nothing is under way.'),
+  }),
+  { plan: plan({}) },
+);
 
 export const clusterFund = published(
   z.strictObject({ network, funded: z.array(z.strictObject({ role, address, sol, transaction: signature })) }),

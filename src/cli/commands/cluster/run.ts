@@ -59,10 +59,15 @@ export const clusterKeys: Run<typeof spec.clusterKeys> = async (context, options
   terminal.phase('Asking the cluster');
   const wallets = (await desk.wallets()).map(shownWallet);
   terminal.result(
-    { network: desk.cluster.network, wallets },
+    { network: desk.cluster.network, wallets, ring: desk.ring().map(({ name, state }) => ({ id: name, state })) },
     {
       list: 'wallets',
-      lines: (document, screen) => walletLines(document.wallets, screen),
+      lines: (document, screen) => [
+        ...walletLines(document.wallets, screen),
+        ...(document.ring.length > 0
+          ? ['', `Key ring: ${document.ring.map((key) => `${key.id} (${key.state})`).join(', ')}`]
+          : []),
+      ],
       rows: (document) => document.wallets.map((one) => [one.role, one.address, one.sol, one.needs_sol, one.usdc]),
     },
   );
@@ -77,7 +82,9 @@ export const clusterFund: Run<typeof spec.clusterFund> = async (context, options
   const { terminal, globals } = context;
   const lamports = options.sol ?? 10_000_000_000n;
   const desk = await clusterInUse(context, options);
-  const wallets = (await desk.wallets()).filter(({ role }) => role !== 'treasury');
+  const wallets = (await desk.wallets()).filter(
+    ({ role, state }) => role !== 'treasury' && (state === 'current' || state === 'next'),
+  );
   if (globals.dryRun)
     return printPlan(
       terminal,
@@ -146,8 +153,9 @@ function programWords({ status }: ReturnType<typeof programFacts>, { paint }: Sc
   return `${paint.good('✓')} the shipped bytes`;
 }
 
-const shownWallet = ({ role, address, lamports, leastLamports, usdcAtomic }: OperatorWallet) => ({
+const shownWallet = ({ role, state, address, lamports, leastLamports, usdcAtomic }: OperatorWallet) => ({
   role,
+  state,
   address,
   sol: formatSol(lamports),
   needs_sol: formatSol(leastLamports),
@@ -157,7 +165,7 @@ const shownWallet = ({ role, address, lamports, leastLamports, usdcAtomic }: Ope
 
 const walletLines = (wallets: readonly ReturnType<typeof shownWallet>[], screen: Screen): string[] =>
   listLines(screen, wallets, [
-    { title: 'Wallet', cell: ({ role }) => role },
+    { title: 'Wallet', cell: ({ role, state }) => (state === 'current' ? role : `${role} (${state})`) },
     { title: 'Address', cell: ({ address }) => address },
     { title: 'SOL', align: 'right', cell: (one) => (one.is_enough ? one.sol : screen.paint.bad(one.sol)) },
     { title: 'Needs', align: 'right', cell: (one) => (one.needs_sol === '0' ? '–' : one.needs_sol) },

@@ -1,4 +1,13 @@
-import { addressOption, clusterOptions, command, integerOption, option, solOption } from '../../spec/index.ts';
+import {
+  addressOption,
+  argument,
+  choiceOption,
+  clusterOptions,
+  command,
+  integerOption,
+  option,
+  solOption,
+} from '../../spec/index.ts';
 
 export const clusterCheck = command({
   name: 'cluster check',
@@ -18,6 +27,28 @@ export const clusterKeys = command({
   effect: 'local',
   examples: ['farelock cluster keys --cluster devnet'],
   list: 'wallets',
+});
+
+export const clusterRotate = command({
+  name: 'cluster rotate',
+  summary: "Replace one of the service's keys, step by step; both are alive for a while",
+  arguments: [
+    argument(
+      '<key>',
+      'authority, facilitator or service (the key ring)',
+      choiceOption(['authority', 'facilitator', 'service']),
+    ),
+    argument(
+      '[step]',
+      'begin, switch or retire; without it, show how far it is',
+      choiceOption(['begin', 'switch', 'retire']),
+    ),
+  ],
+  options: [...clusterOptions],
+  effect: 'changes',
+  examples: ['farelock cluster rotate authority', 'farelock cluster rotate authority begin'],
+  list: 'keys',
+  cutOff: { said: 'The step may have been taken.', look: 'cluster rotate <key>' },
 });
 
 export const clusterFund = command({

@@ -8,6 +8,7 @@ import { isProblem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { loadKeypair } from '../../../solana/index.ts';
 import { readKeyFile } from '../../session/index.ts';
+import { shortened } from '../../view/index.ts';
 import { type Check, type Finding, failed, findingOf, named, ok, type Patient, warning } from './checks.ts';
 
 /** Endings of a platform's builds. The C library of a Linux is left to package managers. */
@@ -181,8 +182,12 @@ async function keys(home: string): Promise<Finding> {
     }
   }
   const { readKeypair } = await loadKeypair();
-  const missing = SIGNERS.filter((name) => !existsSync(at(name)));
-  for (const name of SIGNERS) {
+  const hasServices = existsSync(join(home, 'service.db'));
+  const { belongingIn, keyFilesOf } = await loadClientInspect();
+  const belonging = hasServices ? belongingIn(join(home, 'service.db')) : null;
+  const wanted = belonging?.identity ? [...keyFilesOf(belonging), 'treasury.json'] : SIGNERS;
+  const missing = wanted.filter((name) => !existsSync(at(name)));
+  for (const name of wanted.filter((one) => !one.startsWith('service'))) {
     try {
       if (!missing.includes(name)) readKeypair(at(name));
     } catch (error) {
@@ -190,7 +195,6 @@ async function keys(home: string): Promise<Finding> {
       throw error;
     }
   }
-  const hasServices = existsSync(join(home, 'service.db'));
   if (hasServices && missing.length > 0) {
     return failed(
       `${missing.map(at).join(', ')} missing: open escrows cannot be captured`,
@@ -202,7 +206,10 @@ async function keys(home: string): Promise<Finding> {
     if (others !== null) return others;
   }
   const count = existsSync(join(home, 'keys')) ? readdirSync(join(home, 'keys')).length : 0;
-  return ok(count === 0 ? 'None yet' : `${count} key files, readable`);
+  const rotating = Object.entries(belonging?.keys ?? {}).flatMap(([duty, all]) =>
+    all.flatMap(({ name, state }) => (state === 'current' ? [] : [`${duty} ${shortened(name)} is ${state}`])),
+  );
+  return ok([count === 0 ? 'None yet' : `${count} key files, readable`, ...rotating].join('; '));
 }
 
 /** Finds keys that are not those that the services' own database was made with. */
@@ -214,10 +221,13 @@ async function othersKeys(home: string, at: (name: string) => string): Promise<F
   ]);
   const kept = belongingIn(join(home, 'service.db'))?.identity;
   if (!kept) return null;
+  // The file of a retired key may be gone.
+  const addressIn = (duty: string) =>
+    existsSync(at(`${duty}.json`)) ? { [duty]: readOwnKeypair(at(`${duty}.json`)).address } : {};
   const others = differences(kept, {
     keyRing: openSecrets(at('service.json')).hmac(RING_PURPOSE, ''),
-    authority: readOwnKeypair(at('authority.json')).address,
-    facilitator: readOwnKeypair(at('facilitator.json')).address,
+    ...addressIn('authority'),
+    ...addressIn('facilitator'),
     treasury: readOwnKeypair(at('treasury.json')).address,
   });
   if (others.length === 0) return null;

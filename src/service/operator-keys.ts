@@ -1,0 +1,81 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Address, isAddress } from '@solana/kit';
+import { type Problem, problem } from '../kernel/problems.ts';
+import type { OperatorKeys, SeenKeys } from '../payments/index.ts';
+import { readOwnKeypair, type Signer } from '../solana/index.ts';
+import { currentOf, type KeptKeys, type KeyDuty, keyFile, keysOf, type Owning } from '../store/index.ts';
+
+export type SigningDuty = Exclude<KeyDuty, 'service'>;
+
+/** Refuses a process that lacks a key which the database has noted. */
+export const keyMissing = (file: string): Problem =>
+  problem('operator_key_unusable', {
+    message: `keys/${file} is missing here, or holds another key: the processes of this database rotate to it.`,
+    fix: 'Copy it from the home where farelock cluster rotate made it, then start again.',
+    retryAfter: 30,
+    detail: { file: `keys/${file}` },
+  });
+
+/** Addresses of a duty's key files that were made by rotations. */
+export const rotatedIn = (folder: string, duty: SigningDuty): readonly Address[] =>
+  (existsSync(folder) ? readdirSync(folder).sort() : []).flatMap((name) => {
+    const [, address = ''] = new RegExp(`^${duty}-(\\w+)[.]json$`).exec(name) ?? [];
+    return isAddress(address) ? [address] : [];
+  });
+
+/**
+ * The keys of a duty in a home: the database says which of them are alive, and a key that came while this process runs
+ * is read when it is needed. @param read the keys that the database has now @throws Problem `operator_key_unusable`
+ */
+export function openDuty(
+  duty: SigningDuty,
+  folder: string,
+  belonging: Owning,
+  read: () => Promise<KeptKeys>,
+  made: () => Signer,
+): { readonly keys: OperatorKeys; readonly current: Signer } {
+  const loaded = new Map<string, Signer>();
+  const kept = keysOf(belonging, duty);
+  const first = (kept[0]?.name ?? made().address) as Address;
+  const fileOf = (address: Address): string => keyFile(duty, address, address === first);
+  const find = (address: Address): Signer | null => {
+    const path = join(folder, fileOf(address));
+    const found = loaded.get(address) ?? (existsSync(path) ? readOwnKeypair(path) : null);
+    if (found?.address !== address) return null;
+    loaded.set(address, found);
+    return found;
+  };
+  const signer = (address: Address): Signer => {
+    const found = find(address);
+    if (!found) throw keyMissing(fileOf(address));
+    return found;
+  };
+  const seenOf = (keys: KeptKeys): SeenKeys => {
+    const listed = keys[duty] ?? [{ name: first, state: 'current' as const }];
+    const those = (...states: string[]) =>
+      listed.filter(({ state }) => states.includes(state)).map(({ name }) => name as Address);
+    const unknown = rotatedIn(folder, duty).filter((address) => !listed.some(({ name }) => name === address));
+    const all = listed.map(({ name }) => name as Address);
+    return {
+      all: [...all, ...unknown],
+      live: [...those('current', 'old', 'next'), ...unknown],
+      signing: those('current', 'old'),
+    };
+  };
+  let seen = seenOf(belonging.keys);
+  const current = currentOf(belonging, duty)?.name ?? first;
+  return {
+    current: signer(current as Address),
+    keys: {
+      first,
+      seen: () => seen,
+      async look() {
+        seen = seenOf(await read());
+        return seen;
+      },
+      has: (address) => (seen.live.includes(address) || !seen.all.includes(address)) && find(address) !== null,
+      signer,
+    },
+  };
+}
