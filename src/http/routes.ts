@@ -134,10 +134,10 @@ export const schemasOf =
 
 export const componentName = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** Refusals while the database is away or the disk fails. */
+/** Refusals while the database is away, the disk fails, or a key of the operator's is not here. */
 const STORED: readonly ProblemCode[] = [
   ...(['not_ready', 'storage_full', 'storage_failed', 'storage_not_writable', 'storage_locked'] as const),
-  ...(['storage_damaged', 'too_many_open_files'] as const),
+  ...(['storage_damaged', 'too_many_open_files', 'operator_key_unusable'] as const),
 ];
 const BODY: readonly ProblemCode[] = ['invalid_json', 'body_incomplete', 'payload_too_large', 'unsupported_media_type'];
 const PAID: readonly ProblemCode[] = ['invalid_payment_signature', 'payment_pending', 'operator_funds_low'];

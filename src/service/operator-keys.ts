@@ -8,12 +8,13 @@ import { currentOf, type KeptKeys, type KeyDuty, keyFile, keysOf, type Owning } 
 
 export type SigningDuty = Exclude<KeyDuty, 'service'>;
 
+const RETRY_S = 30;
+
 /** Refuses a process that lacks a key which the database has noted. */
 export const keyMissing = (file: string): Problem =>
   problem('operator_key_unusable', {
     message: `keys/${file} is missing here, or holds another key: the processes of this database rotate to it.`,
     fix: 'Copy it from the home where farelock cluster rotate made it, then start again.',
-    retryAfter: 30,
     detail: { file: `keys/${file}` },
   });
 
@@ -48,7 +49,8 @@ export function openDuty(
   };
   const signer = (address: Address): Signer => {
     const found = find(address);
-    if (!found) throw keyMissing(fileOf(address));
+    // Its file is for the operator alone.
+    if (!found) throw problem('operator_key_unusable', { retryAfter: RETRY_S, cause: keyMissing(fileOf(address)) });
     return found;
   };
   const seenOf = (keys: KeptKeys): SeenKeys => {
@@ -64,9 +66,11 @@ export function openDuty(
     };
   };
   let seen = seenOf(belonging.keys);
-  const current = currentOf(belonging, duty)?.name ?? first;
+  const address = (currentOf(belonging, duty)?.name ?? first) as Address;
+  const current = find(address);
+  if (!current) throw keyMissing(fileOf(address));
   return {
-    current: signer(current as Address),
+    current,
     keys: {
       first,
       seen: () => seen,

@@ -150,7 +150,7 @@ async function signersOf(ports: EscrowPorts, intent: EscrowTerms): Promise<Signe
       await pageOnce(ports, {
         key: `operator_key_unusable:${machine}:${authority}`,
         event: 'operator_key_unusable',
-        text: `A process on ${machine} lacks the key of ${authority}, under which escrows are open. ${error.message}`,
+        text: `A process on ${machine} lacks the key of ${authority}, under which escrows are open: ${(error.cause as Error | undefined)?.message ?? error.message}`,
         fields: { machine, authority },
       });
     }

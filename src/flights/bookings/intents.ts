@@ -155,10 +155,13 @@ export function createIntentCall(
   };
 }
 
+/** A process that lacks the escrow's key leaves it to one that has it. */
+const MAY_PASS = ['cluster_failed', 'operator_key_unusable'] as const;
+
 /** Only a refusal ends the payment. While the outcome is unknown, the same payment can go on from here. */
 function notOpened(error: unknown): unknown {
   if (isProblem(error, 'not_final')) return problem('cluster_failed', { cause: error });
-  const isUnknown = !isProblem(error) || isProblem(error, 'cluster_failed') || storeTrouble(error) !== null;
+  const isUnknown = !isProblem(error) || isProblem(error, ...MAY_PASS) || storeTrouble(error) !== null;
   return isUnknown ? error : problem('escrow_initialization_failed', { cause: error });
 }
 
