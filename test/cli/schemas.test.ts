@@ -199,6 +199,11 @@ describe.sequential('an operator', () => {
     try {
       await held('cluster keys', '--dry-run', elsewhere);
       await held('cluster keys', '', elsewhere);
+      await held('cluster rotate', 'authority begin --dry-run', elsewhere);
+      await held('cluster rotate', 'facilitator begin', elsewhere);
+      await held('cluster rotate', 'facilitator switch', elsewhere);
+      await refused('cluster rotate facilitator retire', 5, 'operator_key_in_use', elsewhere);
+      await held('cluster rotate', 'service', elsewhere);
       await held('cluster fund', '--dry-run', elsewhere);
       await held('cluster fund', '--sol 5', elsewhere);
       await held('cluster check', '', elsewhere);
@@ -210,11 +215,11 @@ describe.sequential('an operator', () => {
       await held('cluster deploy', '--abort', elsewhere);
       await held('cluster deploy', '--final --yes', elsewhere);
       await held('cluster check', '', elsewhere);
-      const treasury = (await held('cluster keys', '', elsewhere)).wallets as { address: string }[];
-      await held('cluster check', `--program ${treasury[2]?.address}`, { ...elsewhere, exitCode: 8 });
+      const [treasury] = ((await held('cluster keys', '', elsewhere)).wallets as { address: string }[]).slice(-1);
+      await held('cluster check', `--program ${treasury?.address}`, { ...elsewhere, exitCode: 8 });
       await refused('cluster deploy --new', 2, 'input_required', elsewhere);
       await refused('cluster deploy --rpc-url nowhere', 7, 'cluster_failed', elsewhere);
-      await refused(`cluster deploy --program ${treasury[2]?.address} --new`, 2, 'usage', elsewhere);
+      await refused(`cluster deploy --program ${treasury?.address} --new`, 2, 'usage', elsewhere);
       await refused('cluster deploy --program nowhere.json', 4, 'no_wallet', elsewhere);
     } finally {
       own.close();

@@ -101,6 +101,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   'cluster deploy': () => [],
   'cluster check': () => [],
   'cluster keys': () => [],
+  'cluster rotate': () => ['authority'],
   'cluster fund': () => ['--sol', '1'],
   doctor: () => [],
   upgrade: () => [],
