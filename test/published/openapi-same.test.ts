@@ -184,6 +184,8 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   ...Object.fromEntries(
     STORAGE.map((code) => [`503 ${code}`, (_method: string, path: string) => !NO_DATABASE.includes(path)]),
   ),
+  // Of a process that lacks a key that sealed a field, or that signs for an escrow.
+  '503 operator_key_unusable': (_, path) => !NO_DATABASE.includes(path),
   '400 body_incomplete': (method) => method === 'post',
   // Of providers that can be asked for airports which are not known here.
   '400 airport_unknown': (_, path) => path === '/air/search',
