@@ -40,6 +40,7 @@ test('the steps that were released keep their names, their order and every word'
       "151_partner_rotation 4e9fb5093d0f18c8",
       "100_agreements 502854acafdce144",
       "230_partner_platforms c05a4e1c7a4aa160",
+      "250_operator_keys cfe32e5e6edd5673",
     ]
   `);
 });
