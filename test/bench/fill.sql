@@ -37,7 +37,7 @@ select 'ord_fill' || i, 'int_fill' || i, 'air_fill' || i, '{}', :now - 86400000,
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
 insert into effects (effect_id, kind, subject, state, live_key, attempt, created_at_ms, updated_at_ms)
-select 'eff_fill' || i, 'capture', 'int_fill' || i, 'done', 'capture:int_fill' || i, 1, :now - 86400000,
+select 'eff_00fill' || i, 'capture', 'int_fill' || i, 'done', 'capture:int_fill' || i, 1, :now - 86400000,
   :now - 86400000 from n;
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)

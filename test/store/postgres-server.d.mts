@@ -13,12 +13,16 @@ export interface TestPostgres {
   restart(): Promise<void>;
   /** A second server follows this one, and has each commit before it is acknowledged. @returns the address of both */
   follow(): Promise<string>;
+  /** PgBouncer in transaction mode before this server. @returns its address */
+  pool(): Promise<string>;
   /** The first server dies, and the second one is promoted. */
   failOver(): Promise<void>;
   close(): Promise<void>;
 }
 
 export const postgresIsInstalled: boolean;
+
+export const pgbouncerIsInstalled: boolean;
 
 /** Whether a server can run by another clock than the machine's: processes of a test's clock refuse any other. */
 export const postgresKeepsTime: boolean;

@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import pg from 'pg';
@@ -25,6 +25,10 @@ const compiler =
 
 /** Whether a server can run by another clock than the machine's: processes of a test's clock refuse any other. */
 export const postgresKeepsTime = postgresIsInstalled && isHere('a C compiler', Boolean(compiler));
+
+const pgbouncer = ['pgbouncer', '/usr/sbin/pgbouncer'].find((name) => spawnSync(name, ['--version']).status === 0);
+
+export const pgbouncerIsInstalled = isHere('PgBouncer', Boolean(pgbouncer));
 
 /** The machine's own pause, also while a test has put another clock in its place. */
 const later = globalThis.setTimeout;
@@ -57,6 +61,7 @@ export async function startPostgres({ settings: given = ['-F'], log = null, nowM
     `postgres://farelock@localhost/postgres?host=${sockets.map(encodeURIComponent).join(',')}`;
   const url = urlOf(folder);
   let standby = null;
+  let pooler = null;
   const end = async (signal) => {
     const ended = new Promise((resolve) => server.once('exit', resolve));
     server.kill(signal);
@@ -100,6 +105,18 @@ export async function startPostgres({ settings: given = ['-F'], log = null, nowM
       await asked(url, 'select pg_reload_conf()');
       return urlOf(folder, socket);
     },
+    /** PgBouncer in transaction mode before this server, with as few settings as it starts with. @returns its address */
+    async pool() {
+      const settings = join(folder, 'pgbouncer.ini');
+      const own = ['pool_mode = transaction', 'auth_type = any', `unix_socket_dir = ${folder}`, 'listen_port = 6432'];
+      const database = `[databases]\n* = host=${folder} user=farelock\n`;
+      writeFileSync(settings, `${database}[pgbouncer]\n${own.join('\n')}\n`, { mode: 0o644 });
+      const [run, ...args] = [...asUser, pgbouncer, '--quiet', settings];
+      pooler = spawn(run, args, { stdio: 'ignore' });
+      const pooled = url.replace('@localhost', '@localhost:6432');
+      await untilAnswers(pooled);
+      return pooled;
+    },
     /** The first server dies, and the second one takes its place. */
     async failOver() {
       await end('SIGQUIT');
@@ -107,6 +124,7 @@ export async function startPostgres({ settings: given = ['-F'], log = null, nowM
       execFileSync(promote, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     },
     async close() {
+      pooler?.kill('SIGINT');
       if (standby) {
         const ended = new Promise((resolve) => standby.server.once('exit', resolve));
         standby.server.kill('SIGQUIT');

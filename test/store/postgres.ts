@@ -1,7 +1,13 @@
 import pg from 'pg';
 import { startPostgres } from './postgres-server.mjs';
 
-export { postgresIsInstalled, postgresKeepsTime, startPostgres, type TestPostgres } from './postgres-server.mjs';
+export {
+  pgbouncerIsInstalled,
+  postgresIsInstalled,
+  postgresKeepsTime,
+  startPostgres,
+  type TestPostgres,
+} from './postgres-server.mjs';
 
 /** A server of the test's own, and a new database in it whenever one is asked for: a copy of what `fill` made of one. */
 export async function newDatabases(fill?: (url: string) => Promise<void>) {

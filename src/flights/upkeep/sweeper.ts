@@ -150,9 +150,10 @@ const KEEP_QUOTES_MS = HOUR_MS;
 
 const QUOTES = { table: 'quotes', key: 'quote_id', at: 'expires_at_ms' } as const;
 
-/** A quote stays as long as a payment of it is under way. */
-const IS_BEING_PAID = sql<SqlBool>`exists (select 1 from settlements
-  where settlements.quote_id = quotes.quote_id and settlements.state not in ('answered', 'failed'))`;
+/** A quote stays as long as a payment of it is under way. Read row by row: as a join, the whole journal may be read. */
+const IS_BEING_PAID = sql<SqlBool>`coalesce(
+  (select settlements.state from settlements where settlements.quote_id = quotes.quote_id), 'failed')
+  not in ('answered', 'failed')`;
 
 const ANSWERS = { table: 'paid_answers', key: 'payment_key', at: 'kept_at_ms' } as const;
 
