@@ -1,4 +1,4 @@
-import { fstatSync } from 'node:fs';
+import { fstatSync, readFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { type Problem, problem } from '../kernel/problems.ts';
 
@@ -159,6 +159,17 @@ function placeOfProcess(): string {
   if (terminal === undefined) return String(process.ppid);
   // npx, and the .cmd file of Windows, put a process of their own between the shell and each command.
   const { npm_command: npm, WT_SESSION: tab = '' } = process.env;
-  const shell = process.platform === 'win32' ? tab : npm === 'exec' ? 'npx' : process.ppid;
+  const shell = process.platform === 'win32' ? tab : (sessionLeader() ?? (npm === 'exec' ? 'npx' : process.ppid));
   return `tty${fstatSync(terminal).rdev}.${shell}`;
+}
+
+/** The shell of the terminal, whatever runs between it and a command. Linux alone says; terminals' names come again. */
+function sessionLeader(): string | null {
+  try {
+    const said = readFileSync('/proc/self/stat', 'latin1');
+    // After the name in brackets: state, parent, group, session.
+    return said.slice(said.lastIndexOf(')') + 2).split(' ')[3] ?? null;
+  } catch {
+    return null;
+  }
 }

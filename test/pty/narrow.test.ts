@@ -93,9 +93,10 @@ test('Ctrl-C before the search gives the answers back as a command', async () =>
   );
 });
 
-test('Ctrl-C at the list leaves its first flights in sight, and their numbers work', async () => {
+test('Ctrl-C at the list leaves its first flights in sight, and their numbers work, in this session of the terminal', async () => {
   const home = join(tool.home, 'listed');
-  const env = { ...tool.env, FARELOCK_HOME: home };
+  // As npx runs it, with a process of its own between shell and command.
+  const env = { ...tool.env, FARELOCK_HOME: home, npm_command: 'exec' };
   const screen = openScreen([], { isShell: true, env, cwd: tool.home, columns: 60, rows: 44 });
   screen.type(`$TOOL${KEYS.enter}`);
   await toTheSearch(screen);
@@ -112,6 +113,8 @@ test('Ctrl-C at the list leaves its first flights in sight, and their numbers wo
   expect(shown, left).not.toBeNull();
   screen.type(`$TOOL intent create ${shown?.[1]} --dry-run; echo code $?${KEYS.enter}`);
   expect(await screen.shows(/code \d/)).toMatch(/code 0/);
+  screen.type(`setsid -w $TOOL intent create ${shown?.[1]} --dry-run; echo later $?${KEYS.enter}`);
+  expect(await screen.shows(/later \d/)).toMatch(/later 2/);
 });
 
 test('Ctrl-C among the questions for passengers names no file that was never written', async () => {
