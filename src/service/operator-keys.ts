@@ -18,11 +18,11 @@ export const keyMissing = (file: string): Problem =>
     detail: { file: `keys/${file}` },
   });
 
-/** Addresses of a duty's key files that were made by rotations. */
-export const rotatedIn = (folder: string, duty: SigningDuty): readonly Address[] =>
-  (existsSync(folder) ? readdirSync(folder).sort() : []).flatMap((name) => {
-    const [, address = ''] = new RegExp(`^${duty}-(\\w+)[.]json$`).exec(name) ?? [];
-    return isAddress(address) ? [address] : [];
+/** Names of a duty's keys whose files rotations made. */
+export const rotatedIn = (folder: string, duty: KeyDuty): readonly string[] =>
+  (existsSync(folder) ? readdirSync(folder).sort() : []).flatMap((file) => {
+    const [, name = ''] = new RegExp(`^${duty}-(\\w+)[.]json$`).exec(file) ?? [];
+    return name !== '' && (duty === 'service' || isAddress(name)) ? [name] : [];
   });
 
 /**
@@ -57,7 +57,7 @@ export function openDuty(
     const listed = keys[duty] ?? [{ name: first, state: 'current' as const }];
     const those = (...states: string[]) =>
       listed.filter(({ state }) => states.includes(state)).map(({ name }) => name as Address);
-    const unknown = rotatedIn(folder, duty).filter((address) => !listed.some(({ name }) => name === address));
+    const unknown = rotatedIn(folder, duty).filter((file) => !listed.some(({ name }) => name === file)) as Address[];
     const all = listed.map(({ name }) => name as Address);
     return {
       all: [...all, ...unknown],

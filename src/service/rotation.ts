@@ -113,14 +113,14 @@ async function begin(ports: RotationPorts, tx: Tx, duty: KeyDuty, keys: readonly
       next: [farelock`cluster rotate ${duty} retire`],
     });
   }
+  const { folder } = ports;
   // A file that a killed run left behind, or that a database which was put back forgot, is that run's key.
-  const name = duty === 'service' ? addRingKey(join(ports.folder, 'service.json')) : nextSigner(ports, duty, keys);
-  await write(ports, tx, duty, 'begin', [...keys, { name, state: 'next', sinceMs: ports.clock.now() }]);
-}
-
-function nextSigner({ folder }: RotationPorts, duty: SigningDuty, keys: readonly KeptKey[]): Address {
-  const [left] = rotatedIn(folder, duty).filter((address) => !keys.some(({ name }) => name === address));
-  return left ?? createKeypairFile((address) => join(folder, keyFile(duty, address, false))).address;
+  const [left] = rotatedIn(folder, duty).filter((file) => !keys.some(({ name }) => name === file));
+  const make = (): string =>
+    duty === 'service'
+      ? addRingKey(join(folder, 'service.json'))
+      : createKeypairFile((address) => join(folder, keyFile(duty, address, false))).address;
+  await write(ports, tx, duty, 'begin', [...keys, { name: left ?? make(), state: 'next', sinceMs: ports.clock.now() }]);
 }
 
 async function switchTo(ports: RotationPorts, tx: Tx, duty: KeyDuty, keys: readonly KeptKey[]): Promise<void> {

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { signPayment } from '../../src/client/payer/transaction.ts';
 import { readEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
+import { addRingKey } from '../../src/kernel/secrets.ts';
 import { openStore } from '../../src/service/home.ts';
 import { openService } from '../../src/service/index.ts';
 import { ROTATION_STEP, serviceMigrations } from '../../src/service/migrations.ts';
@@ -460,7 +461,10 @@ test('the ring seals with its next key once it is switched, and every process re
   const before = await company.first();
   const [kept, first, second] = [ring(), await before.lock(0), await before.lock(1)];
   await before.book(first);
+  const left = addRingKey(join(keys, 'service.json'));
   const begun = await rotate('service begin');
+  // What a killed run left behind.
+  expect(named(begun, 'next')).toBe(left);
   const next = named(begun, 'next');
   const waiting = await company.start();
   await waiting.book(second);

@@ -68,7 +68,8 @@ export const clusterKeys: Run<typeof spec.clusterKeys> = async (context, options
           ? ['', `Key ring: ${document.ring.map((key) => `${key.id} (${key.state})`).join(', ')}`]
           : []),
       ],
-      rows: (document) => document.wallets.map((one) => [one.role, one.address, one.sol, one.needs_sol, one.usdc]),
+      rows: (document) =>
+        document.wallets.map((one) => [one.role, one.address, one.sol, one.needs_sol, one.usdc, one.state]),
     },
   );
   const low = wallets.filter(({ is_enough }) => !is_enough);
