@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { behindMark, DATABASE_BEHIND, knownUntilMs } from '../flights/base/index.ts';
+import { behindMark, DATABASE_BEHIND, defaultOptions, knownUntilMs } from '../flights/base/index.ts';
 import { BOOKS, STUCK, UNRECONCILED } from '../flights/look.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
@@ -184,7 +184,6 @@ interface Kept {
   readonly usualDays: number | null;
 }
 
-const USUAL_PURGE_DAYS = 30;
 const fixed = (days: number | null): Kept => ({ days, personalDays: null, setting: null, usualDays: null });
 
 /** The tables that grow with use, the largest first, and what takes their rows away. */
@@ -194,7 +193,11 @@ async function keptTables({ purgeAfterDays, policyFile }: DatabaseOptions, sizes
     rows: { days, personalDays: null, setting, usualDays },
     personal: { days: null, personalDays: days, setting, usualDays },
   });
-  const journey = of('FARELOCK_PURGE_AFTER_DAYS', purgeAfterDays ?? USUAL_PURGE_DAYS, USUAL_PURGE_DAYS);
+  const journey = of(
+    'FARELOCK_PURGE_AFTER_DAYS',
+    purgeAfterDays ?? defaultOptions.purgeAfterDays,
+    defaultOptions.purgeAfterDays,
+  );
   const policy = of('retentionDays', loadPolicy(policyFile).retentionDays, loadPolicy().retentionDays);
   const kept: readonly [Kept, readonly string[]][] = [
     [journey.personal, ['intents', 'bookings', 'orders', 'refund_requests', 'refund_notes']],

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { hostname } from 'node:os';
 import { sql } from 'kysely';
-import { auditAlone, BY_SERVICE } from '../flights/base/index.ts';
+import { auditAlone, BY_SERVICE, defaultOptions as usual } from '../flights/base/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
@@ -18,10 +18,9 @@ import type { ServiceOptions } from './types.ts';
 type Fleet = Readonly<Record<string, string>>;
 
 const FLEET = 'fleet_settings';
-const USUAL_PURGE_DAYS = 30;
 
 async function fleetOf({ cluster, program }: Home, options: ServiceOptions): Promise<Fleet> {
-  const { caps, seed = 'farelock', purgeAfterDays = USUAL_PURGE_DAYS, partner } = options;
+  const { caps, seed = 'farelock', purgeAfterDays = usual.purgeAfterDays, partner } = options;
   const usdc = (amount: bigint | null | undefined) => (amount == null ? 'none' : `${formatUsdc(amount)} USDC`);
   const [provider, lowcost] = plannedSellers(options).map(({ name }) => name);
   const { loadPolicy } = await loadCompliancePolicy();
@@ -33,6 +32,7 @@ async function fleetOf({ cluster, program }: Home, options: ServiceOptions): Pro
     ...([provider, lowcost].includes('sandbox') && { seed }),
     cap_per_booking: usdc(caps?.perPayment),
     cap_per_day: usdc(caps?.perDay),
+    most_creations: String(options.mostCreations ?? usual.mostUnpaidCreations),
     purge_after_days: String(purgeAfterDays),
     retention_days: String(loadPolicy(partner?.compliancePolicyFile).retentionDays),
   };

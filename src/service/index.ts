@@ -331,6 +331,7 @@ function openFlights(
     transports: async () => (await loadTransports()).createTransports(options.home, options.notify),
     options: {
       ...(options.purgeAfterDays !== undefined && { purgeAfterDays: options.purgeAfterDays }),
+      ...(options.mostCreations !== undefined && { mostUnpaidCreations: options.mostCreations }),
       ...(perPayment !== null && { mostTicket: perPayment }),
       mostPerDay: perDay,
       sweepsAtStart: options.stopping !== undefined,

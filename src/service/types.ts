@@ -54,6 +54,8 @@ export interface ServiceOptions {
   readonly isMainnetMeant?: boolean | undefined;
   /** The most that is taken for one booking, and for all of 24 hours; atomic USDC. Mainnet asks for both. */
   readonly caps?: TakingCaps | undefined;
+  /** Escrows opened at once before their locks are paid, by all processes (8). */
+  readonly mostCreations?: number | undefined;
   /** A new ledger without the escrow program, for one that is deployed. */
   readonly withoutProgram?: boolean | undefined;
   /** A JSON file of the gateways that may sponsor previews: key id to public key, base58 or base64. */

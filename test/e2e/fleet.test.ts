@@ -71,7 +71,9 @@ test.runIf(postgresKeepsTime)(
     closing.push(database.close);
     const chainHome = farelockIn({ FARELOCK_TICKETING_MS: '20' });
     const both = await database.follow();
-    const operator = farelockIn({ FARELOCK_DATABASE_URL: both, FARELOCK_TICKETING_MS: '20' });
+    const operator = farelockIn({
+      ...{ FARELOCK_DATABASE_URL: both, FARELOCK_TICKETING_MS: '20', FARELOCK_MOST_CREATIONS: String(CLIENTS) },
+    });
     closing.push(chainHome.close, operator.close);
     const chain = await kept(chainHome, ['serve', '--cluster-only']);
     closing.push(chain.stop);
@@ -83,7 +85,7 @@ test.runIf(postgresKeepsTime)(
       if (sol > 0) await asked(rpcUrl, 'requestAirdrop', [address, sol * 1_000_000_000]);
       await asked(rpcUrl, 'farelock_airdropUsdc', [address, usdc * 1_000_000]);
     };
-    for (const { address } of keys.wallets) await fill(address, 20, 0);
+    for (const { address } of keys.wallets) await fill(address, 100, 0);
     const cluster = await openRpcCluster({ urls: [rpcUrl], clock: systemClock } as never);
     closing.push(cluster.close);
 

@@ -115,6 +115,7 @@ function serviceOptions(
     facilitatorUrl: setting('facilitator_url'),
     gatewayKeysFile: setting('gateway_keys'),
     notify: notifySettings(setting),
+    mostCreations: setting('most_creations'),
     purgeAfterDays: setting('purge_after_days'),
     ...partnerSettings(environment, live),
     log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : log,

@@ -274,6 +274,11 @@ export const SETTINGS = {
       says: 'requests answered at once, beyond which `serve` turns unpaid ones away',
       usual: '500',
     },
+    most_creations: {
+      read: wholeNumber(1, 10_000),
+      says: 'escrows opened at once, by all processes, before their locks are paid; each ties up SOL',
+      usual: '8',
+    },
     log: {
       flag: true,
       read: oneOf('problems', 'requests'),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { postgresIsInstalled, startPostgres } from '../../store/postgres-server.mjs';
 import { cpuSeconds, firstLine, PASSENGER, pause, stopped } from '../homes.mjs';
 import { atOnce, openPayer, searchBody } from '../payer.mjs';
@@ -46,10 +47,13 @@ export async function run({ stage, rounds, say }) {
       atOnce(CLIENTS, Array.from({ length: count }), async (_, place) => journey(clients[place % CLIENTS], say, place));
     await journeys(Math.max(WARM, size));
     const cpu = () => fleet.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
-    const [cpuBefore, before] = [cpu(), statSync(log).size];
+    const [cpuBefore, serverBefore, before] = [cpu(), serverSeconds(database.pid), statSync(log).size];
+    const bytesBefore = await bytesOf(database.url);
     const took = await journeys(rounds);
     const perJourney = {
       cpu: ((cpu() - cpuBefore) * 1000) / rounds,
+      server: ((serverSeconds(database.pid) - serverBefore) * 1000) / rounds,
+      bytes: ((await bytesOf(database.url)) - bytesBefore) / rounds / 1024,
       statements: statementsSince(log, before) / rounds,
       search: percentile(
         took.map(({ searchMs }) => searchMs),
@@ -65,7 +69,9 @@ export async function run({ stage, rounds, say }) {
       line(`${name}, ${size} of serve`, unit, { values: [perJourney[key]], against: [alone[key]], to: 'one of serve' });
     lines.push(
       of('CPU of a journey', 'ms', 'cpu'),
+      of('CPU of PostgreSQL for a journey', 'ms', 'server'),
       of('statements of a journey', '', 'statements'),
+      of('bytes of a journey in the database', 'KiB', 'bytes'),
       of('search, p95', 'ms', 'search'),
       of('journey until it is paid, p95', 'ms', 'booked'),
     );
@@ -112,6 +118,38 @@ const statementsSince = (log, from) =>
     .subarray(from)
     .toString('utf8')
     .match(/LOG: {2}(?:statement|execute [^:]*): /g)?.length ?? 0;
+
+/** CPU of a server and of its connections, ended ones included. */
+function serverSeconds(pid) {
+  const stats = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        return [
+          readFileSync(`/proc/${name}/stat`, 'latin1')
+            .replace(/^.*\) /s, '')
+            .split(' '),
+        ];
+      } catch {
+        return [];
+      }
+    });
+  const own = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  const ticks = (fields, ...places) => places.reduce((sum, place) => sum + Number(fields[place]), 0);
+  // After the state: parent, …; user and system time, then those of ended children.
+  const connections = stats.filter(([, parent]) => Number(parent) === pid);
+  return (ticks(own, 11, 12, 13, 14) + connections.reduce((sum, fields) => sum + ticks(fields, 11, 12), 0)) / 100;
+}
+
+async function bytesOf(url) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query('select pg_database_size(current_database())::float8 as bytes');
+  await client.end();
+  return rows[0].bytes;
+}
 
 async function journey(client, say, place) {
   say(`journey ${place + 1}`);

@@ -8,7 +8,6 @@ import { isProblem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { loadKeypair } from '../../../solana/index.ts';
 import { readKeyFile } from '../../session/index.ts';
-import { shortened } from '../../view/index.ts';
 import { type Check, type Finding, failed, findingOf, named, ok, type Patient, warning } from './checks.ts';
 
 /** Endings of a platform's builds. The C library of a Linux is left to package managers. */
@@ -183,9 +182,9 @@ async function keys(home: string): Promise<Finding> {
   }
   const { readKeypair } = await loadKeypair();
   const hasServices = existsSync(join(home, 'service.db'));
-  const { belongingIn, keyFilesOf } = await loadClientInspect();
-  const belonging = hasServices ? belongingIn(join(home, 'service.db')) : null;
-  const wanted = belonging?.identity ? [...keyFilesOf(belonging), 'treasury.json'] : SIGNERS;
+  const looks = hasServices ? await loadClientInspect() : null;
+  const belonging = looks?.belongingIn(join(home, 'service.db'));
+  const wanted = looks && belonging?.identity ? [...looks.keyFilesOf(belonging), 'treasury.json'] : SIGNERS;
   const missing = wanted.filter((name) => !existsSync(at(name)));
   for (const name of wanted.filter((one) => !one.startsWith('service'))) {
     try {
@@ -207,7 +206,7 @@ async function keys(home: string): Promise<Finding> {
   }
   const count = existsSync(join(home, 'keys')) ? readdirSync(join(home, 'keys')).length : 0;
   const rotating = Object.entries(belonging?.keys ?? {}).flatMap(([duty, all]) =>
-    all.flatMap(({ name, state }) => (state === 'current' ? [] : [`${duty} ${shortened(name)} is ${state}`])),
+    all.flatMap(({ name, state }) => (state === 'current' ? [] : [`${duty} ${name} is ${state}`])),
   );
   return ok([count === 0 ? 'None yet' : `${count} key files, readable`, ...rotating].join('; '));
 }
