@@ -81,5 +81,12 @@ test.runIf(postgresIsInstalled)(
     for (const end of ends) end();
     await Promise.all(held);
     expect(connectionsOf(store)).toEqual({ inUse: 0, waiting: 0 });
+
+    // Nor does a statement wait for which a connection is free, as those of the scrape itself.
+    const taking = store.connection().execute(async () => undefined);
+    const waits = new Set<number | undefined>();
+    for (let turn = 0; turn < 100; turn++) waits.add(await connectionsOf(store)?.waiting);
+    await taking;
+    expect([...waits]).toEqual([0]);
   },
 );

@@ -31,6 +31,8 @@ import { isSilence, postgresRefusal } from './refusal.ts';
  */
 const WRITER_LOCK = 0x0fa2e10c;
 
+const MOST_CONNECTIONS = 10;
+
 /** Bounds on waiting between processes and servers (milliseconds). */
 const WAITS = {
   /** For a server's answer, or a free pooled connection. */
@@ -207,7 +209,7 @@ export async function openPostgres<T>(
   const pools = addresses.map((address) => {
     const pool = new pg.Pool({
       connectionString: inWordsOfPg(address),
-      max: 10,
+      max: MOST_CONNECTIONS,
       // Where it is silent, another one may be the one that takes writes.
       connectionTimeoutMillis: waits.connectMs / Math.min(2, addresses.length),
       // Notices an idle connection whose other end is gone.
@@ -229,7 +231,12 @@ export async function openPostgres<T>(
     override createAdapter = () =>
       new TurnsAdapter(writers, () => ({
         inUse: pools.reduce((sum, { totalCount, idleCount }) => sum + totalCount - idleCount, 0),
-        waiting: pools.reduce((sum, { waitingCount }) => sum + waitingCount, 0),
+        // A taker of a free connection is in the queue for a moment.
+        waiting: pools.reduce(
+          (sum, { waitingCount, totalCount, idleCount }) =>
+            sum + (idleCount > 0 || totalCount < MOST_CONNECTIONS ? 0 : waitingCount),
+          0,
+        ),
       }));
   }
   const database = new Kysely<T>({ dialect: new WritersDialect(config) });
