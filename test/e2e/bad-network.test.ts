@@ -16,7 +16,7 @@ import { asked, isRefundable } from './stage.ts';
  * command is given once, and chain, journals and the service's books agree at the end.
  */
 
-const JOURNEYS = rounds(5, 200);
+const JOURNEYS = rounds(3, 200);
 /** So many travel at the same time. */
 const TRAVELLERS = 10;
 const FUNDS = 50_000;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { isProof, rounds } from '../rounds.ts';
+import { rounds } from '../rounds.ts';
 import { migratedStore } from '../service/migrated.ts';
 import { newDatabases, postgresIsInstalled } from '../store/postgres.ts';
 import { worldDatabase } from './world-database.ts';
@@ -23,8 +23,7 @@ describe.skipIf(!postgresIsInstalled)(
     describe('refund requests', () => import('./refunds/requests.test.ts').then(() => undefined));
     describe('approvals', () => import('./refund-treasury.test.ts').then(() => undefined));
     describe('the sweeper', () => import('./upkeep/sweeper.test.ts').then(() => undefined));
-    // Each of its statements runs on PostgreSQL in test/store/plans-on-postgres.test.ts, too.
-    describe.runIf(isProof)('lowcost', () => import('./offers/lowcost.test.ts').then(() => undefined));
+    describe('lowcost', () => import('./offers/lowcost.test.ts').then(() => undefined));
     describe('affiliates', () => import('./bookings/affiliates.test.ts').then(() => undefined));
     describe('a database that was put back', () => import('./reconcile.test.ts').then(() => undefined));
     describe('what is stuck', () => import('./desk/stuck-others.test.ts').then(() => undefined));

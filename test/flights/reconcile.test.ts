@@ -114,7 +114,7 @@ test('a comparison that dies at any moment is repeated, and ends the same', asyn
   const counted = mortal(Number.POSITIVE_INFINITY);
   await world.service(counted.wrap).reconcile({ isDryRun: false });
   const moments = counted.moments();
-  for (const _round of upTo(rounds(8, 200))) {
+  for (const _round of upTo(rounds(5, 200))) {
     await restore();
     const { wrap, died } = mortal(1 + Math.floor(chance() * moments));
     const dying = world.service(wrap).reconcile({ isDryRun: false });
