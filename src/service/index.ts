@@ -20,7 +20,15 @@ import { loadOrderPages } from '../partner/orders/index.ts';
 import { createOperatorWallets, createPaywall, readyForMoney } from '../payments/index.ts';
 import { SOLANA_NETWORKS } from '../solana/index.ts';
 import { watchSteps } from '../store/base/index.ts';
-import { checkDatabaseUrl, type StorageWatch, storeTrouble, watchStorage, writeProbe } from '../store/index.ts';
+import {
+  checkDatabaseUrl,
+  IDENTITY,
+  readMark,
+  type StorageWatch,
+  storeTrouble,
+  watchStorage,
+  writeProbe,
+} from '../store/index.ts';
 import { loadReads, loadWakes, type Reads } from '../store/postgres/index.ts';
 import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './airlines.ts';
 import { type OpenedCluster, openRealCluster } from './cluster.ts';
@@ -190,7 +198,7 @@ async function openAside(
   primary: Home['store'],
 ) {
   if (url === undefined || databaseUrl === undefined) return null;
-  return (await loadReads()).openReads({ url, primary, log });
+  return (await loadReads()).openReads({ url, primary, log, ownerIn: (on) => readMark(on, IDENTITY) });
 }
 
 async function listenForWork({ databaseUrl, listenUrl }: ServiceOptions, { log }: Process, store: Home['store']) {

@@ -203,7 +203,7 @@ async function checkFunds({ cluster, faucet }: RotationPorts, duty: KeyDuty, key
   });
 }
 
-/** What an older key still signs for. */
+/** The uses that keep an older key alive. */
 interface Uses {
   /** Escrows whose money waits, and ended ones whose rent comes back when they are closed. */
   readonly open: number;

@@ -18,8 +18,9 @@ export async function openReads<T>(given: {
   readonly url: string;
   readonly primary: Kysely<T>;
   readonly log: Log;
+  readonly ownerIn: (on: Kysely<T>) => Promise<string | null>;
 }): Promise<{ readonly reads: Reads<T>; close(): Promise<void> }> {
-  const { url, primary, log } = given;
+  const { url, primary, log, ownerIn } = given;
   const { default: pg } = await import('pg');
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
@@ -35,10 +36,17 @@ export async function openReads<T>(given: {
   pool.on('connect', (client) => client.on('error', () => undefined));
   const standby = new Kysely<T>({ dialect: new PostgresDialect({ pool }) });
   let failedAtMs = Number.NEGATIVE_INFINITY;
+  let isOurs = false;
+  /** An address may be a wrong one: what another database says of refunds would be believed. */
+  const checkOwner = async (): Promise<void> => {
+    isOurs ||= (await ownerIn(standby)) === (await ownerIn(primary));
+    if (!isOurs) throw new Error('it is no standby of this database');
+  };
   return {
     async reads(ask) {
       if (performance.now() - failedAtMs < AWAY_MS) return ask(primary);
       try {
+        await checkOwner();
         return await ask(standby);
       } catch (error) {
         if (isProblem(error)) throw error;

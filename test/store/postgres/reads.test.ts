@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { openStore, type Store } from '../../../src/service/home.ts';
+import { IDENTITY, readMark } from '../../../src/store/index.ts';
 import { openReads } from '../../../src/store/postgres/reads.ts';
 import { worldClock } from '../../clock.ts';
 import { farelockIn } from '../../e2e/farelock.ts';
@@ -38,7 +39,12 @@ async function opened() {
   closing.push(() => primary.destroy());
   const logged: string[] = [];
   const readsOf = async (url: string) => {
-    const { reads, close } = await openReads({ url, primary, log: (_level, event) => logged.push(event) });
+    const { reads, close } = await openReads({
+      url,
+      primary,
+      log: (_level, event) => logged.push(event),
+      ownerIn: (on) => readMark(on, IDENTITY),
+    });
     closing.push(close);
     return reads;
   };
@@ -91,4 +97,17 @@ test.runIf(postgresKeepsTime)('a list of the desk comes from the standby that th
   expect(await shown()).toBe(1);
   await says('select pg_wal_replay_resume()');
   await expect.poll(shown, { timeout: 20_000 }).toBe(2);
+});
+
+test.runIf(postgresIsInstalled)('a database of another owner is not taken for a standby', async () => {
+  const { primary, logged, readsOf } = await opened();
+  const { server: other, primary: theirs } = await opened();
+  const owner = (store: Store, value: string) =>
+    store.insertInto('meta').values({ key: 'home_identity', value }).execute();
+  await owner(primary, '{"keyRing":"ours"}');
+  await owner(theirs, '{"keyRing":"theirs"}');
+  await note(primary, 'ours');
+  await note(theirs, 'theirs');
+  expect(await (await readsOf(other.url))(noted)).toEqual(['ours']);
+  expect(logged).toEqual(['standby_not_read']);
 });

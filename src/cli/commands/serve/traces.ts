@@ -86,7 +86,9 @@ export function openTraces(environment: NodeJS.ProcessEnv, log: Log): Traces {
       const provider = trace.getTracerProvider() as { getDelegate?(): { forceFlush?(): Promise<void> } };
       const sent = sdk ? sdk.shutdown() : provider.getDelegate?.().forceFlush?.();
       const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
-      await Promise.race([sent, late]).catch(() => undefined);
+      await Promise.race([sent, late]).catch((error: unknown) =>
+        log('warn', 'traces_not_sent', { error_name: error instanceof Error ? error.name : typeof error }),
+      );
     },
   };
 }
