@@ -39,8 +39,8 @@ import {
 } from '../store/index.ts';
 import type { OnTrouble } from '../store/libsql/index.ts';
 import { type OpenedCluster, openEmbedded } from './cluster.ts';
+import { keyMissing, openDuty, type SigningDuty } from './duties.ts';
 import { serviceMigrations } from './migrations.ts';
-import { keyMissing, openDuty, type SigningDuty } from './operator-keys.ts';
 import type { AirlineTables } from './providers.ts';
 import type { ServiceOptions } from './types.ts';
 

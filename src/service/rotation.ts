@@ -14,9 +14,9 @@ import { FILLED_LAMPORTS, LEAST_LAMPORTS } from '../payments/index.ts';
 import { type Cluster, createKeypairFile, type Faucet } from '../solana/index.ts';
 import { inTurn, STEPS } from '../store/base/index.ts';
 import { type KeptKey, type KeyDuty, keyFile, keysOf, OPERATOR_KEYS, retiredMark } from '../store/index.ts';
+import { rotatedIn, type SigningDuty } from './duties.ts';
 import { belongingOf, type ServiceTables, type Store } from './home.ts';
 import { ROTATION_STEP } from './migrations.ts';
-import { rotatedIn, type SigningDuty } from './operator-keys.ts';
 
 export type RotationStep = 'begin' | 'switch' | 'retire';
 export type Rotation = Awaited<ReturnType<typeof rotate>>;

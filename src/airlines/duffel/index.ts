@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { AIRPORT_TABLE } from '../../kernel/domain/airport-table.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Provider } from '../provider.ts';
-import { createAttempts } from './attempts.ts';
+import { createAttempts } from './creations.ts';
 import { createZones } from './itinerary.ts';
 import { ADULT_YEARS, duffelIssues } from './order-form.ts';
 import type { Store } from './tables.ts';

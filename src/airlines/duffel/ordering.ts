@@ -1,6 +1,6 @@
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { OrderRefused, type OrderRequest, type ProviderOrder } from '../provider.ts';
-import { type Attempt, CREATION_FAILED, NOT_SENT } from './attempts.ts';
+import { type Attempt, CREATION_FAILED, NOT_SENT } from './creations.ts';
 import { freshOffer, goneProblem, saleKeyOf } from './offers.ts';
 import { orderForm } from './order-form.ts';
 import { askOrder, type Found, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';

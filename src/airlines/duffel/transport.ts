@@ -3,7 +3,7 @@ import type { HttpResponse } from '../../kernel/http.ts';
 import type { Log } from '../../kernel/log.ts';
 import { networkFailure, overNetwork } from '../../kernel/network.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import type { Attempts } from './attempts.ts';
+import type { Attempts } from './creations.ts';
 import type { Zones } from './itinerary.ts';
 import { type Fields, object, objects, parsed, text } from './read.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { problem } from '../../kernel/problems.ts';
 import type { AirlineMessage } from '../provider.ts';
-import { type Attempt, type Attempts, CREATION_FAILED } from './attempts.ts';
+import { type Attempt, type Attempts, CREATION_FAILED } from './creations.ts';
 import { type Fields, flag, object, offerId, orderId, parsed, text } from './read.ts';
 import type { DuffelPorts } from './transport.ts';
 

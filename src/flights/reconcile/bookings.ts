@@ -26,7 +26,7 @@ import {
 } from '../bookings/index.ts';
 import { isLowcost } from '../offers/index.ts';
 import { adoptedIntent } from './adopted.ts';
-import { type Case, fundingOf } from './cases.ts';
+import { type Case, fundingOf } from './escrows.ts';
 import type { EscrowAct, Finding, LandedPayment } from './types.ts';
 
 /** A finding, and what carries it on; again is harmless. */

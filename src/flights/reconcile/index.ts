@@ -7,8 +7,8 @@ import { auditAlone, BY_SERVICE, type FlightsPorts, knownUntilMs, readBehind, wr
 import { createEscrows } from '../bookings/index.ts';
 import { knownAs } from '../offers/index.ts';
 import { type Item, itemOf, type Tools } from './bookings.ts';
-import { casesOf } from './cases.ts';
 import { actsIn, historySince, transactionsOf, withoutEffects } from './chain.ts';
+import { casesOf } from './escrows.ts';
 import { markBehind, unmarkBehind } from './mark.ts';
 import { paymentItems, payoutItems } from './money.ts';
 import type { Finding, Reconciled, Reconciling } from './types.ts';

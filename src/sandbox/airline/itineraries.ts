@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
-import type { Network, Service } from './network.ts';
+import type { Network, Service } from './connections.ts';
 import type { Flight, Timetable } from './timetable.ts';
 import { type Airport, distanceKm, type World } from './world.ts';
 import { known } from './zones.ts';

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { Network } from './connections.ts';
 import { CABINS } from './journey.ts';
-import type { Network } from './network.ts';
 import { SELLERS, type Selection } from './prices.ts';
 import type { Flight, Timetable } from './timetable.ts';
 import type { Airport, World } from './world.ts';

@@ -2,9 +2,9 @@ import type { LiveOffer, OfferMoment, OfferQuery, Scenario } from '../../airline
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { AvailableService, Offer } from '../../wire/flights/index.ts';
+import { createNetwork } from './connections.ts';
 import { createItineraries, type Itinerary } from './itineraries.ts';
 import { isSoldIn, type Journey, lengthKm, platingAirlines } from './journey.ts';
-import { createNetwork } from './network.ts';
 import { createOfferIds } from './offer-id.ts';
 import { composeOffer, expiresAtMs, frameOf } from './offers.ts';
 import { type BaseFare, baseFare, DIRECT, decimalOf, EUR_PER_USD, SELLERS, type Selection } from './prices.ts';

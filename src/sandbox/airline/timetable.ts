@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../../kernel/clock.ts';
-import { type Service, SLOTS_BY_SIZE } from './network.ts';
+import { type Service, SLOTS_BY_SIZE } from './connections.ts';
 import {
   type Aircraft,
   type Airport,

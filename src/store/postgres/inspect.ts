@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 import { addressesOf } from '../../kernel/database-url.ts';
 import { appliedSteps, FORMER_STEPS, type Migration, STEPS } from '../base/index.ts';
-import { inWordsOfPg } from './address.ts';
 import { type PostgresRefusal, postgresRefusal } from './refusal.ts';
+import { inWordsOfPg } from './url.ts';
 
 /** An inspection in a read-only transaction. */
 export type PostgresState = Awaited<ReturnType<typeof read>> & { readonly kind: 'fine'; readonly place: PostgresPlace };

@@ -22,8 +22,8 @@ import { addressesOf } from '../../kernel/database-url.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { storageProblem } from '../../kernel/storage.ts';
 import { type Connections, type Migrating, type Migration, migrate, type TakesTurns } from '../base/index.ts';
-import { inWordsOfPg } from './address.ts';
 import { isSilence, postgresRefusal } from './refusal.ts';
+import { inWordsOfPg } from './url.ts';
 
 /**
  * The advisory lock of all writers. Transactions with turns of their own share it; any other one has it alone, as

@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import type { Log } from '../../kernel/log.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { inWordsOfPg } from './address.ts';
 import { postgresRefusal } from './refusal.ts';
+import { inWordsOfPg } from './url.ts';
 
 /** Asks for rows that may be seconds old. */
 export type Reads<T> = <R>(ask: (on: Kysely<T>) => Promise<R>) => Promise<R>;

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { addressesOf } from '../../kernel/database-url.ts';
 import type { Log } from '../../kernel/log.ts';
-import { inWordsOfPg } from './address.ts';
 import { postgresRefusal } from './refusal.ts';
+import { inWordsOfPg } from './url.ts';
 
 const CHANNEL = 'farelock_work';
 /** Between tries to listen again. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createAttempts } from '../../../src/airlines/duffel/attempts.ts';
+import { createAttempts } from '../../../src/airlines/duffel/creations.ts';
 import { migratedFile } from '../../service/migrated.ts';
 import { goodOffer, goodOrder, type Loose, refusal, TRAVELLER } from './samples.ts';
 import { type DuffelWorld, duffelWorld, isOrderPost, REQUEST, TOKEN, type Told, withOffer } from './world.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createAttempts } from '../../../src/airlines/duffel/attempts.ts';
+import { createAttempts } from '../../../src/airlines/duffel/creations.ts';
 import { migratedFile } from '../../service/migrated.ts';
 import { goodOrder, type Loose } from './samples.ts';
 import { type DuffelWorld, duffelWorld, isOrderPost, REQUEST, WEBHOOK_SECRET, withOffer } from './world.ts';

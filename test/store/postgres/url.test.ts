@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
-import { inWordsOfPg } from '../../../src/store/postgres/address.ts';
+import { inWordsOfPg } from '../../../src/store/postgres/url.ts';
 
 const AT = 'postgres://ana:secret@db.test/farelock';
 

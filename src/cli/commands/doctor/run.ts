@@ -13,10 +13,10 @@ import {
   type Patient,
   warning,
 } from './checks.ts';
+import { chargingChecks, clusterChecks, walletChecks } from './clusters.ts';
+import { machineChecks, privateFileChecks } from './computer.ts';
 import { databaseChecks } from './databases.ts';
-import { machineChecks, privateFileChecks } from './machine.ts';
-import { chargingChecks, clusterChecks, walletChecks } from './network.ts';
-import { serviceChecks } from './services.ts';
+import { serviceChecks } from './reachable.ts';
 import type * as spec from './spec.ts';
 
 /**

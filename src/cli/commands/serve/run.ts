@@ -19,7 +19,7 @@ import { watchLoad } from './load.ts';
 import { watchRequests } from './requests.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
-import { meterOf, startMetrics, startTraces } from './start-metrics.ts';
+import { meterOf, startMetrics, startTraces } from './watching.ts';
 import { listenForBoth, webSockets } from './web-sockets.ts';
 
 type ServeOptions = OptionsOf<typeof spec.serve>;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createAttempts } from '../../../src/airlines/duffel/attempts.ts';
+import { createAttempts } from '../../../src/airlines/duffel/creations.ts';
 import { openStore } from '../../../src/service/home.ts';
 import { migratedFile } from '../../service/migrated.ts';
 import { goodOffer, goodOrder, refusal } from './samples.ts';

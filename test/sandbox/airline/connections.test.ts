@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/kernel/domain/airport-table.ts';
-import { createNetwork } from '../../../src/sandbox/airline/network.ts';
+import { createNetwork } from '../../../src/sandbox/airline/connections.ts';
 import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
 import { createTimetable, type Flight } from '../../../src/sandbox/airline/timetable.ts';
 import { airportByCode, createWorld, distanceKm, readAirlines } from '../../../src/sandbox/airline/world.ts';

@@ -21,7 +21,7 @@ import {
 } from '../../../solana/index.ts';
 import { counted } from '../../../terminal/index.ts';
 import { type Check, type Finding, failed, findingOf, ok, type Patient, skewOf, warning } from './checks.ts';
-import { PATIENCE_MS, reaching } from './services.ts';
+import { PATIENCE_MS, reaching } from './reachable.ts';
 
 const SLOT_TRIES = 5;
 const SLOT_PAUSE_MS = 500;
