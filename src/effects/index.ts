@@ -442,7 +442,7 @@ async function signatureInPast({ store, cluster, clock }: EffectPorts, kind: Eff
   return null;
 }
 
-/** Signed attempts that were sent, and that wait for a person, and that nobody has asked about lately. */
+/** Signed attempts that were sent, and that wait for a person, and whose outcome was not asked lately. */
 function leftOpen({ store, clock }: EffectPorts, most: number) {
   const nowMs = clock.now();
   const notSince = (open: RawBuilder<SqlBool>, sinceMs: number) =>

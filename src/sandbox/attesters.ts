@@ -2,7 +2,7 @@ import type { Attest, RunType } from '../partner/base/index.ts';
 import type { CustomerData } from '../partner/customer-data/index.ts';
 
 /** The ending of a file that shows no person. */
-const NOBODY = Buffer.from('REJECTED');
+const MARK = Buffer.from('REJECTED');
 
 /** Ownerless addresses burn money. */
 const BURNT: ReadonlySet<string> = new Set([
@@ -18,8 +18,8 @@ const REJECTED: Readonly<Record<RunType, (data: CustomerData) => boolean>> = {
   VALIDATED_ID_DOCUMENT: ({ idDocument }) => (idDocument?.documentNumber ?? '').endsWith('0000'),
   LIVENESS_CHECK: ({ selfie }) =>
     Buffer.from(selfie?.image ?? '', 'base64')
-      .subarray(-NOBODY.length)
-      .equals(NOBODY),
+      .subarray(-MARK.length)
+      .equals(MARK),
   AML_CHECK: ({ name }) => /^sanctioned$/i.test(name?.lastName ?? ''),
   VALIDATED_CRYPTO_WALLET: ({ cryptoWallet }) => {
     const address = cryptoWallet?.address ?? '';

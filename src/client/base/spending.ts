@@ -61,7 +61,7 @@ export interface PaymentRequest extends Spending {
 }
 
 export interface SpendingPolicy extends Spender {
-  /** Asks the person; absent: there is nobody to ask. */
+  /** Asks the person; absent: no person can be asked. */
   readonly ask?: ((request: PaymentRequest) => Promise<boolean>) | undefined;
 }
 

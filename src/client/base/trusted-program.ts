@@ -11,7 +11,7 @@ export interface ProgramTrust {
   readonly programs: readonly string[];
   /** True for a key trusted not to replace a program. */
   isAccepted(authority: string): boolean;
-  /** Asks a person to trust the key and remembers a yes; null: there is nobody to ask. */
+  /** Asks a person to trust the key and remembers a yes; null: no person can be asked. */
   readonly accept: ((program: string, authority: string) => Promise<boolean>) | null;
   /** The command that trusts the key. */
   acceptCommand(authority: string): NextStep;

@@ -207,7 +207,7 @@ async function move(
   } else if (booking.state !== to) await moveBooking(tx, booking, { by: 'reconcile', to, change }, nowMs);
 }
 
-/** An escrow whose intent nobody can name: only what is left in it can be given back. */
+/** An escrow whose intent is unknown: only what is left in it can be given back. */
 function unknownItem(tools: Tools, one: Case): Item {
   const { account, held, order, acts, escrow } = one;
   const isPaid = account !== null && held >= account.amount;

@@ -69,7 +69,7 @@ async function differences(tools: Tools): Promise<Item[]> {
   ];
 }
 
-/** An order without an escrow: nobody paid for it. */
+/** An order without an escrow, which no customer paid for. */
 function orderItem(ports: FlightsPorts, { providerOrderId, reference, status }: ProviderOrder): Item {
   return {
     finding: {

@@ -11,7 +11,7 @@ export const rules: Rules = {
 };
 
 /** An address of zeros has no key on any chain. */
-const NOBODY = wrong('is an address that nobody owns.');
+const NO_OWNER = wrong('is an address without an owner.');
 const isAllZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
 /**
@@ -40,7 +40,7 @@ const RULES: Readonly<Record<WalletType, (text: string, context: DataContext) =>
 function solanaAddress(text: string): Verdict {
   const bytes = decodeBase58(text);
   if (bytes?.length !== 32) return wrong('must be 32 bytes in base58.');
-  return isAllZeros(bytes) ? NOBODY : normal(text);
+  return isAllZeros(bytes) ? NO_OWNER : normal(text);
 }
 
 /** The chain's letter, a hyphen, and 20 bytes in bech32 under `avax` (`fuji` on the test network). */
@@ -53,7 +53,7 @@ function avalancheXAddress(text: string, context: DataContext): Verdict {
   if (prefix !== 'avax' && prefix !== 'fuji') return wrong('is the address of another network.');
   const bytes = bech32.fromWordsUnsafe(decoded.words);
   if (bytes?.length !== 20) return wrong('is not 20 bytes.');
-  return isAllZeros(bytes) ? NOBODY : normal(`X-${text.slice(2).toLowerCase()}`);
+  return isAllZeros(bytes) ? NO_OWNER : normal(`X-${text.slice(2).toLowerCase()}`);
 }
 
 /** First bytes of base58check addresses: public key hash and script hash. */
@@ -70,7 +70,7 @@ function bitcoinAddress(text: string, context: DataContext): Verdict {
     return wrong('is the address of another network.');
   }
   if (TEST_VERSIONS.includes(version) && !context.testNetworks) return wrong('is the address of a test network.');
-  return isAllZeros(payload.subarray(1)) ? NOBODY : normal(text);
+  return isAllZeros(payload.subarray(1)) ? NO_OWNER : normal(text);
 }
 
 /** SegWit in one case: bech32 for version 0 with 20 or 32 bytes (BIP 173), bech32m for 1-16 with 2 to 40 (BIP 350). */
@@ -89,7 +89,7 @@ function segwitAddress(text: string, context: DataContext): Verdict {
   if (decoded.prefix.toLowerCase() !== 'bc' && !context.testNetworks) {
     return wrong('is the address of a test network.');
   }
-  return isAllZeros(program) ? NOBODY : normal(text.toLowerCase());
+  return isAllZeros(program) ? NO_OWNER : normal(text.toLowerCase());
 }
 
 /** The capitals of an address by EIP-55: a letter is a capital where the hash of the small text has 8 or more. */
@@ -103,7 +103,7 @@ function checksummed(address: string): string {
 /** An EVM address: 0x and 40 hex digits, kept with its checksum (EIP-55), which mixed case must match. */
 function evmAddress(text: string): Verdict {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return wrong('must be 0x and 40 hexadecimal digits.');
-  if (/^0x0+$/.test(text)) return NOBODY;
+  if (/^0x0+$/.test(text)) return NO_OWNER;
   const full = checksummed(text);
   const oneCase = !/[a-f]/.test(text) || !/[A-F]/.test(text);
   return oneCase || full === text ? normal(full) : wrong('has capitals that do not match its checksum.');
@@ -128,14 +128,14 @@ function tonAddress(text: string, context: DataContext): Verdict {
   if (![0x11, 0x51].includes(tag & 0x7f)) return wrong('has a tag that TON does not know.');
   if (tag >= 0x80 && !context.testNetworks) return wrong('is the address of a test network.');
   if (![0, -1].includes(bytes.readInt8(1))) return wrong(OTHER_CHAIN);
-  return isAllZeros(bytes.subarray(2, 34)) ? NOBODY : normal(text);
+  return isAllZeros(bytes.subarray(2, 34)) ? NO_OWNER : normal(text);
 }
 
 function rawAddress(text: string): Verdict {
   const match = /^(-?\d{1,10}):([0-9a-fA-F]{64})$/.exec(text);
   if (!match) return wrong('must be a workchain, a colon and 64 hex digits.');
   if (match[1] !== '0' && match[1] !== '-1') return wrong(OTHER_CHAIN);
-  return /^0+$/.test(match[2] ?? '') ? NOBODY : normal(text.toLowerCase());
+  return /^0+$/.test(match[2] ?? '') ? NO_OWNER : normal(text.toLowerCase());
 }
 
 /** A TRON address: base58check over 0x41 and 20 bytes, which makes 34 characters that begin with T. */
@@ -143,7 +143,7 @@ function tronAddress(text: string): Verdict {
   const payload = decodeBase58Check(text);
   if (payload === null) return wrong('is not a TRON address, or has a checksum that does not match.');
   if (payload.length !== 21 || payload[0] !== 0x41) return wrong('is the address of another network.');
-  return isAllZeros(payload.subarray(1)) ? NOBODY : normal(text);
+  return isAllZeros(payload.subarray(1)) ? NO_OWNER : normal(text);
 }
 
 const decodeBase58 = (text: string): Uint8Array | null =>

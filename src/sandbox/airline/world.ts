@@ -118,7 +118,7 @@ export function createWorld(seed: string) {
   const homes = new Map<string, Airline[]>();
   for (const airline of airlines) for (const hub of airline.hubs) homes.set(hub, [...(homes.get(hub) ?? []), airline]);
   const countries = airlines.map((airline) => airline.hubs.map((hub) => codes.get(hub)?.country ?? ''));
-  const nobody: readonly Airline[] = [];
+  const none: readonly Airline[] = [];
   return {
     seed,
     dice: createDice(seed),
@@ -128,7 +128,7 @@ export function createWorld(seed: string) {
     hubs: airports.filter((airport) => homes.has(airport.iata)),
     byCode: (iata: string): Airport | undefined => codes.get(iata),
     homeCountries: (airline: Airline): readonly string[] => countries[airline.index] ?? [],
-    atHome: (airport: Airport): readonly Airline[] => homes.get(airport.iata) ?? nobody,
+    atHome: (airport: Airport): readonly Airline[] => homes.get(airport.iata) ?? none,
   };
 }
 

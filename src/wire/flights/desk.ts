@@ -144,9 +144,7 @@ export const refundPlan = z.strictObject({
 export const mail = z
   .strictObject({ subject: z.string(), text: z.string() })
   .nullable()
-  .describe(
-    'To the lead passenger, whose name is left out here; null: their data is purged, and nobody is written to.',
-  );
+  .describe('To the lead passenger, whose name is left out here; null: their data is purged, and no mail is sent.');
 export const rejectionPlan = z.strictObject({
   request_id: z.string(),
   intent_id: z.string(),

@@ -348,6 +348,6 @@ describe('an address whose bytes are all zeros', () => {
     ['TON', 'TON', ton],
     ['TON, raw', 'TON', `0:${'0'.repeat(64)}`],
   ])('is refused: %s', async (_name, type, address) => {
-    expect(await check(wallet(type, address))).toEqual(['cryptoWallet.address is an address that nobody owns.']);
+    expect(await check(wallet(type, address))).toEqual(['cryptoWallet.address is an address without an owner.']);
   });
 });

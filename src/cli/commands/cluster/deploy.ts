@@ -77,7 +77,7 @@ const deploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
     '',
     ...(found.upgradeAuthority === null
       ? []
-      : ['Whoever holds that key can replace the program. Give the right up with --final.']),
+      : ['The holder of that key can replace the program. Give the right up with --final.']),
     ...nextLines(onCluster(['cluster', 'check'], options)),
   ]);
   return 0;
