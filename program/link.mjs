@@ -7,7 +7,8 @@
 // What the loader asks for (anza-xyz/sbpf, elf.rs): an ELF header with the version in e_flags, and two loaded
 // segments one behind the other: read-only data, which the program sees from address 0, and code, from 2^32. There
 // are no sections, symbols or relocations: a system call is a call with source register 0 and the Murmur3 hash of its
-// name.
+// name. A loader does not look at where calls and jumps lead: a wrong one deploys, and fails when it is called. So this
+// file does.
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
@@ -19,6 +20,7 @@ const R_BPF_64_32 = 10;
 const SHT = { PROGBITS: 1, SYMTAB: 2, RELA: 4, REL: 9 };
 const SHF = { WRITE: 1, ALLOC: 2 };
 const PF = { EXECUTE: 1, READ: 4 };
+const STT_FUNC = 2;
 const EHDR = 64;
 const PHDR = 56;
 const SHDR = 64;
@@ -58,6 +60,7 @@ export function readObject(object) {
   if (!symtab) throw new Error('no symbol table');
   const symbols = Array.from({ length: symtab.bytes.length / 24 }, (_, index) => ({
     name: text(sections[symtab.link].bytes, symtab.bytes.readUInt32LE(index * 24)),
+    type: symtab.bytes[index * 24 + 4] & 0xf,
     section: symtab.bytes.readUInt16LE(index * 24 + 6),
     value: Number(symtab.bytes.readBigUInt64LE(index * 24 + 8)),
   }));
@@ -140,6 +143,55 @@ function relocate(code, { sections, symbols }, constants, codeIndex) {
   }
 }
 
+/** The system calls that mainnet, devnet and testnet have had for long. */
+const SYSTEM_CALLS = new Map(
+  [
+    ...['abort', 'sol_panic_', 'sol_log_', 'sol_log_64_', 'sol_log_compute_units_', 'sol_log_pubkey', 'sol_log_data'],
+    ...['sol_memcpy_', 'sol_memmove_', 'sol_memcmp_', 'sol_memset_', 'sol_sha256', 'sol_keccak256'],
+    ...['sol_create_program_address', 'sol_try_find_program_address', 'sol_invoke_signed_c'],
+    ...['sol_get_clock_sysvar', 'sol_get_rent_sysvar', 'sol_get_epoch_schedule_sysvar'],
+    ...['sol_set_return_data', 'sol_get_return_data', 'sol_get_stack_height', 'sol_get_processed_sibling_instruction'],
+  ].map((name) => [murmur3(name), name]),
+);
+
+const OP = { CALL: 0x85, CALL_REGISTER: 0x8d, EXIT: 0x95, JUMP: 0x05, LOAD_64: 0x18 };
+
+/**
+ * Refuses code that a loader may take and that fails only when it is called: jumps and calls that leave the code or land
+ * inside an instruction, calls of what is not a function, unknown system calls, a last instruction that runs on.
+ * @param {Buffer} code
+ * @param {ReadonlySet<number> | null} functions where functions begin, in slots of eight bytes; null: unknown
+ */
+export function verifyCode(code, functions = null) {
+  const slots = code.length / 8;
+  const seconds = new Set();
+  for (let at = 0; at < slots; at++) if (code[at * 8] === OP.LOAD_64) seconds.add(++at);
+  const isInstruction = (slot) => slot >= 0 && slot < slots && !seconds.has(slot);
+  let last = -1;
+  for (let at = 0; at < slots; at++) {
+    if (seconds.has(at)) continue;
+    last = code[at * 8];
+    const refuse = (what) => {
+      throw new Error(`instruction ${at} ${what}`);
+    };
+    if (last === OP.LOAD_64 && at + 1 >= slots) refuse('is cut');
+    if (last === OP.CALL_REGISTER) refuse('calls an address that is computed');
+    if (last === OP.CALL) {
+      const isSystemCall = code[at * 8 + 1] >> 4 === 0;
+      const immediate = code.readInt32LE(at * 8 + 4);
+      if (isSystemCall && !SYSTEM_CALLS.has(immediate >>> 0)) refuse('calls an unknown system call');
+      const target = at + 1 + immediate;
+      const isFunction = isInstruction(target) && (functions?.has(target) ?? true);
+      if (!isSystemCall && !isFunction) refuse('calls what is not a function');
+      continue;
+    }
+    const isJump = (last & 7) === 5 || ((last & 7) === 6 && last !== OP.EXIT);
+    if (isJump && last !== OP.EXIT && !isInstruction(at + 1 + code.readInt16LE(at * 8 + 2)))
+      refuse('jumps out of the code');
+  }
+  if (last !== OP.EXIT && last !== OP.JUMP) throw new Error('the last instruction runs on');
+}
+
 /** The ELF header, and a program header for each segment. */
 function headersOf(entry, segments) {
   const headers = Buffer.alloc(EHDR + segments.length * PHDR);
@@ -180,6 +232,8 @@ export function link(bytes) {
   const code = Buffer.from(loaded.code.bytes);
   const constants = mergeConstants(loaded.constants);
   relocate(code, object, constants, loaded.code.index);
+  const functions = object.symbols.filter(({ section, type }) => section === loaded.code.index && type === STT_FUNC);
+  verifyCode(code, new Set(functions.map(({ value }) => value / 8)));
   const segments = [
     { flags: PF.READ, address: 0n, bytes: constants.bytes },
     { flags: PF.EXECUTE, address: CODE_REGION, bytes: code },
