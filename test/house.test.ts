@@ -66,6 +66,7 @@ const ESCROW_READING = new Set([
   'escrow/address.ts',
   'escrow/claim.ts',
   'escrow/deployment/inspect.ts',
+  'escrow/elf.ts',
   'escrow/program.ts',
   'escrow/terms.ts',
   'escrow/verify.ts',

@@ -30,6 +30,7 @@ import {
   rpcUrl as resolvedUrl,
   type Signer,
   signerFromSeed,
+  supportOf,
 } from '../solana/index.ts';
 import { checkDatabaseUrl, GENESIS, type KeyDuty, readMark } from '../store/index.ts';
 import { openRealCluster } from './cluster.ts';
@@ -89,6 +90,8 @@ export async function openClusterDesk(options: Pick<ServiceOptions, 'home' | 'cl
     /** null on a cluster that is not this home's own. */
     faucet,
     program: () => programOf(ground),
+    /** Whether the cluster can deploy the shipped program. */
+    support: () => supportOf(ground.elf, cluster),
     inspect: (program: Address): Promise<InspectedProgram> => inspectProgram(cluster, program),
     /** The mint of USDC; `decimals` is null where there is no such mint. */
     async mint() {

@@ -112,6 +112,8 @@ export interface Cluster {
   readonly priorityFee?: ((writable: readonly Address[]) => Promise<PriorityFee>) | undefined;
   /** Blocks past the last valid one before an absence counts: as long as a node may have lost its memory. */
   readonly doubtBlocks: bigint;
+  /** The version of the software of a node, such as `3.1.4`; absent on the embedded cluster. */
+  readonly nodeVersion?: (() => Promise<string | null>) | undefined;
   close(): Promise<void>;
 }
 

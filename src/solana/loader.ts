@@ -22,15 +22,29 @@ export const PROGRAM_SIZE = 36;
 const FEATURE_PROGRAM = 'Feature111111111111111111111111111111111111' as Address;
 /** Its account says whether programs of SBPF version 3 can be deployed (SIMD-0178). */
 export const SBPF_V3_FEATURE = '5cC3foj77CWun58pC51ebHFUWavHWKarWyR5UUik7dnC' as Address;
+/** SIMD-0500: no other version is deployed any more. */
+export const SBPF_V3_ONLY_FEATURE = 'B8JJXCy5amZyWG9r7EnUYLwzXSXTxG7GZ1qZ1qggo83g' as Address;
 /** The version is in `e_flags` of the ELF header. */
 const VERSION_AT = 48;
 
-/** True where the cluster can deploy a program of this file's version. */
-export async function takesVersionOf(elf: Uint8Array, cluster: Pick<Cluster, 'accounts'>): Promise<boolean> {
-  if (elf[VERSION_AT] !== 3) return true;
-  const [feature] = await cluster.accounts([SBPF_V3_FEATURE]);
-  return feature?.owner === FEATURE_PROGRAM && feature.data[0] === 1;
+export type VersionSupport = Awaited<ReturnType<typeof supportOf>>;
+
+/** Asks by the accounts of features whether a cluster can deploy a file's version: `pending` is from the next epoch on. */
+export async function supportOf(elf: Uint8Array, { accounts, nodeVersion }: Pick<Cluster, 'accounts' | 'nodeVersion'>) {
+  const version = elf[VERSION_AT] ?? 0;
+  const [third, only] = (await accounts([SBPF_V3_FEATURE, SBPF_V3_ONLY_FEATURE])).map(featureState);
+  const older = only === 'active' ? 'absent' : 'active';
+  return {
+    version,
+    state: version === 3 ? (third ?? 'absent') : older,
+    /** What the node runs; null where it does not say. */
+    node: (await nodeVersion?.()) ?? null,
+  } as const;
 }
+
+/** A feature that was asked for has an account, and is active once its first byte is 1. */
+const featureState = (account: ChainAccount | null) =>
+  account?.owner !== FEATURE_PROGRAM ? 'absent' : account.data[0] === 1 ? 'active' : 'pending';
 
 const TAG = { buffer: 1, program: 2, programData: 3 } as const;
 

@@ -9,6 +9,7 @@ import { escrowElf } from '../../src/escrow/elf.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { GENESIS_HASHES } from '../../src/solana/cluster-settings.ts';
+import { SBPF_V3_FEATURE } from '../../src/solana/loader.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { openSqlite } from '../../src/store/libsql/file.ts';
 import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
@@ -27,6 +28,18 @@ let endpoint: RpcEndpoint;
 let node: Server;
 let url: string;
 let genesis = PRIVATE;
+/** The cluster has not switched SBPF version 3 on. */
+let isOld = false;
+
+function withoutFeature(request: string, answer: string): string {
+  const { method, params } = JSON.parse(request) as { method: string; params: [string[]] };
+  const at = method === 'getMultipleAccounts' ? params[0].indexOf(SBPF_V3_FEATURE) : -1;
+  if (at < 0) return answer;
+  const read = JSON.parse(answer) as { result: { value: unknown[] } };
+  read.result.value[at] = null;
+  return JSON.stringify(read);
+}
+
 /** Keys of this file, by a number. */
 const key = (number: number): Signer => signerFromSeed(new Uint8Array(32).fill(number));
 const deployer = key(7);
@@ -47,8 +60,15 @@ beforeAll(async () => {
         response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, result: genesis }));
         return;
       }
+      if (method === 'getVersion') {
+        response
+          .writeHead(200, headers)
+          .end(JSON.stringify({ jsonrpc: '2.0', id, result: { 'solana-core': '2.2.1' } }));
+        return;
+      }
       const answer = await fetch(endpoint.url, { method: 'POST', headers, body });
-      response.writeHead(answer.status, headers).end(await answer.text());
+      const text = await answer.text();
+      response.writeHead(answer.status, headers).end(isOld ? withoutFeature(body, text) : text);
     });
   });
   await new Promise<void>((ready) => node.listen(0, '127.0.0.1', ready));
@@ -63,6 +83,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   genesis = PRIVATE;
+  isOld = false;
 });
 
 let stop = new AbortController();
@@ -200,6 +221,35 @@ test('a program that is absent, that is none, and that has other bytes are refus
     message: expect.stringContaining('does not have the bytes of the shipped'),
     next: ['farelock cluster check', 'farelock cluster deploy'],
   });
+});
+
+test('a cluster that cannot deploy the program is named by check, by doctor, and by deploy before it costs', async () => {
+  isOld = true;
+  const { home, close } = temporaryHome();
+  const environment = {
+    FARELOCK_HOME: home,
+    FARELOCK_RPC_URL: url,
+    FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:9',
+    ...NAMES,
+  };
+  const run = (line: string) => runInMemory(line.split(' '), { clock: endpoint.clock, environment });
+  const at = `--rpc-url ${url} ${NAMED.join(' ')} --json`;
+  const checked = await run(`cluster check ${at} --program ${key(20).address}`);
+  expect(checked.json()).toMatchObject({ status: 'failed', sbpf: { version: 3, state: 'absent', node: '2.2.1' } });
+  expect(checked.stderr).not.toContain('cluster deploy');
+  const deployed = await run(`cluster deploy ${at} --yes`);
+  expect(deployed.json().error).toMatchObject({
+    code: 'program_version_unsupported',
+    message: 'The cluster does not accept programs of SBPF version 3. Its node runs 2.2.1.',
+  });
+  const { checks } = (await run('doctor --json')).json() as unknown as { checks: { id: string; message: string }[] };
+  expect(checks.find(({ id }) => id === 'cluster')).toMatchObject({
+    status: 'warning',
+    message: expect.stringContaining('deploys no programs of SBPF version 3: its node runs 2.2.1'),
+  });
+  isOld = false;
+  expect((await run(`cluster check ${at}`)).json()).toMatchObject({ sbpf: { state: 'active', node: '2.2.1' } });
+  close();
 });
 
 test('a mint that is absent, and an account that is none, are refused', async () => {

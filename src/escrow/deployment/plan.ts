@@ -10,7 +10,8 @@ import {
   PROGRAM_SIZE,
   readBuffer,
   type Signer,
-  takesVersionOf,
+  supportOf,
+  type VersionSupport,
 } from '../../solana/index.ts';
 import { type InspectedProgram, inspectProgram } from './inspect.ts';
 
@@ -43,7 +44,7 @@ export async function planDeployment(cluster: Cluster, deployment: Deployment) {
   const [holder, held] = await cluster.accounts([payer.address, buffer.address]);
   const isDone = program.kind === 'present' && program.isShipped;
   if (!isDone) mayGoAhead(deployment, program);
-  if (!isDone && !(await takesVersionOf(elf, cluster))) throw problem('program_version_unsupported');
+  if (!isDone) requireSupport(await supportOf(elf, cluster));
   const gives = deployment.isFinal && !(program.kind === 'present' && program.upgradeAuthority === null);
   if (isDone && gives) mayChange(deployment, program);
   const missing = isDone ? [] : held ? missingChunks(deployment, held) : chunksOf(elf);
@@ -78,6 +79,20 @@ export async function planDeployment(cluster: Cluster, deployment: Deployment) {
     needed: (isDone ? 0n : most - (held?.lamports ?? 0n)) + fees + (keepsOpen ?? 0n),
     balance: holder?.lamports ?? 0n,
   };
+}
+
+/** Before rent is lent: a loader refuses only at the end. */
+function requireSupport({ state, version, node }: VersionSupport): void {
+  if (state === 'active') return;
+  const runs = node === null ? '' : ` Its node runs ${node}.`;
+  throw problem('program_version_unsupported', {
+    message:
+      state === 'pending'
+        ? `The cluster accepts programs of SBPF version ${version} from its next epoch on.${runs}`
+        : `The cluster does not accept programs of SBPF version ${version}.${runs}`,
+    ...(state === 'pending' && { fix: 'Nothing was sent; deploy in the next epoch.' }),
+    detail: { sbpf_version: version, state, node_version: node },
+  });
 }
 
 export function requireFunds({ needed, balance }: DeploymentPlan, payer: Address): void {

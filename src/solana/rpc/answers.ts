@@ -59,6 +59,8 @@ export const prioritizationFeesAnswer = z.array(z.looseObject({ prioritizationFe
 
 export const integerAnswer = integer;
 
+export const versionAnswer = z.looseObject({ 'solana-core': z.string().max(64).nullish() });
+
 export const transactionAnswer = z
   .looseObject({
     slot: integer,

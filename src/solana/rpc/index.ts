@@ -26,6 +26,7 @@ import {
   prioritizationFeesAnswer,
   statusesAnswer,
   transactionAnswer,
+  versionAnswer,
 } from './answers.ts';
 import { createCaller, type RpcCaller, type Said, silent } from './caller.ts';
 import { createFreshness, createMember, type Genesis } from './member.ts';
@@ -96,6 +97,7 @@ export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { r
     },
     priorityFee: (writable) => bid(caller, writable, options.priorityFeeCap ?? USUAL_FEE_CAP),
     doubtBlocks: DOUBT_BLOCKS,
+    nodeVersion: async () => (await caller.read('getVersion', [], versionAnswer))['solana-core'] ?? null,
     close: async () => closing.abort(),
   };
 }

@@ -1,4 +1,5 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
+import type { Address } from '@solana/kit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { escrowAddress } from '../../../src/escrow/address.ts';
@@ -322,17 +323,31 @@ describe('an upgrade', () => {
   });
 
   test('to a cluster that does not take the version of the program is refused before a lamport is spent', async () => {
-    const older: Cluster = {
+    const featured = (data: Uint8Array | null, owner?: Address): Cluster => ({
       ...scene.cluster,
+      nodeVersion: async () => '2.2.1',
       accounts: async (asked, how) =>
         (await scene.cluster.accounts(asked, how)).map((one) =>
-          one?.address === SBPF_V3_FEATURE ? { ...one, data: new Uint8Array(9) } : one,
+          one?.address === SBPF_V3_FEATURE ? data && { ...one, data, owner: owner ?? one.owner } : one,
         ),
-    };
-    const before = [scene.balance(), scene.cluster.ledger.transactionCount()];
-    await expect(carryOut({ ...portsOf(), cluster: older }, scene.deployment())).rejects.toMatchObject({
-      code: 'program_version_unsupported',
     });
+    const before = [scene.balance(), scene.cluster.ledger.transactionCount()];
+    const refusal = (cluster: Cluster) =>
+      carryOut({ ...portsOf(), cluster }, scene.deployment()).then(
+        () => null,
+        ({ code, message }: Problem) => [code, message],
+      );
+    const absent = [
+      'program_version_unsupported',
+      'The cluster does not accept programs of SBPF version 3. Its node runs 2.2.1.',
+    ];
+    expect(await refusal(featured(null))).toEqual(absent);
+    // A copy of the bytes in an account of somebody else.
+    expect(await refusal(featured(Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 0), TOKEN_PROGRAM))).toEqual(absent);
+    expect(await refusal(featured(new Uint8Array(9)))).toEqual([
+      'program_version_unsupported',
+      'The cluster accepts programs of SBPF version 3 from its next epoch on. Its node runs 2.2.1.',
+    ]);
     expect([scene.balance(), scene.cluster.ledger.transactionCount()]).toEqual(before);
   });
 

@@ -30,6 +30,13 @@ export const clusterCheck = published(
       slot: z.int().nullable().describe('Of the last deploy; null: there is no program.'),
       size: z.int().nullable().describe('Room for code, bytes.'),
     }),
+    sbpf: z
+      .strictObject({
+        version: z.int().describe('Of the shipped program.'),
+        state: z.enum(['active', 'pending', 'absent']).describe('pending: it can be deployed from the next epoch on.'),
+        node: z.string().nullable().describe('The version of the software of the node; null: it does not say.'),
+      })
+      .describe('Whether the cluster can deploy the shipped program.'),
     mint: z.strictObject({ address, decimals: z.int().nullable().describe('null: there is no such mint.') }),
     wallets: z.array(wallet),
   }),

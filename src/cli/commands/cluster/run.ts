@@ -15,11 +15,16 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
   const desk = await clusterInUse(context, options);
   terminal.phase('Asking the cluster');
   const address = (options.program as Address | undefined) ?? (await desk.program());
-  const [found, mint, wallets] = await Promise.all([desk.inspect(address), desk.mint(), desk.wallets()]);
+  const [found, sbpf, mint, wallets] = await Promise.all([
+    desk.inspect(address),
+    desk.support(),
+    desk.mint(),
+    desk.wallets(),
+  ]);
   const program = { address, ...programFacts(found) };
   const shown = wallets.map(shownWallet);
   const isOk = program.status === 'shipped' && mint.decimals !== null && shown.every(({ is_enough }) => is_enough);
-  const report = { status: isOk ? 'ok' : 'failed', network: desk.cluster.network, program, mint, wallets: shown };
+  const report = { status: isOk ? 'ok' : 'failed', network: desk.cluster.network, program, sbpf, mint, wallets: shown };
   terminal.result(report, {
     lines: (document, screen) => [
       ...fieldLines(screen.paint.dim, [
@@ -27,6 +32,7 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
         ['Program', document.program.address],
         ['', programWords(document.program, screen)],
         ['Can change it', document.program.slot === null ? null : (document.program.upgrade_authority ?? 'no one')],
+        ['Deploys', sbpfWords(document.sbpf)],
         ['USDC', document.mint.address],
         ['', document.mint.decimals === null ? screen.paint.bad('This mint does not exist on this cluster.') : null],
       ]),
@@ -35,12 +41,13 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
     ],
     rows: (document) => [
       ['program', document.program.status, document.program.address],
+      ['sbpf', document.sbpf.state, String(document.sbpf.version)],
       ['mint', document.mint.decimals === null ? 'absent' : 'ok', document.mint.address],
       ...document.wallets.map((one) => [one.role, one.is_enough ? 'ok' : 'low', one.address]),
     ],
   });
   const needs = [
-    ...(program.status === 'shipped' ? [] : [['cluster', 'deploy']]),
+    ...(program.status === 'shipped' || sbpf.state !== 'active' ? [] : [['cluster', 'deploy']]),
     ...(shown.every(({ is_enough }) => is_enough) ? [] : [['cluster', 'fund']]),
   ];
   if (needs.length > 0) terminal.aside(['', ...nextLines(...needs.map((one) => onCluster(one, options)))]);
@@ -146,6 +153,11 @@ function programFacts(found: InspectedProgram) {
     size: found.size,
   };
 }
+
+const sbpfWords = ({ version, state, node }: Awaited<ReturnType<ClusterDesk['support']>>): string => {
+  const when = { active: 'yes', pending: 'from its next epoch on', absent: 'no' }[state];
+  return `programs of SBPF version ${version}: ${when}${node === null ? '' : ` (its node runs ${node})`}`;
+};
 
 function programWords({ status }: ReturnType<typeof programFacts>, { paint }: Screen): string {
   if (status === 'absent') return paint.bad('There is nothing at this address.');

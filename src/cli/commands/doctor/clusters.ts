@@ -4,6 +4,7 @@ import type { Address } from '@solana/kit';
 import { ask, isRecord, loadTrustedProgram, problemOf } from '../../../client/base/index.ts';
 import { loadClientInspect } from '../../../client/index.ts';
 import { loadChallenge, type readChallenge } from '../../../client/payer/index.ts';
+import { escrowElf } from '../../../escrow/index.ts';
 import { type Clock, DAY_MS, instant } from '../../../kernel/clock.ts';
 import { formatSol, formatUsdc } from '../../../kernel/money.ts';
 import { overNetwork } from '../../../kernel/network.ts';
@@ -18,6 +19,7 @@ import {
   loadToken,
   nameOf,
   networkOfGenesis,
+  supportOf,
 } from '../../../solana/index.ts';
 import { counted } from '../../../terminal/index.ts';
 import { type Check, type Finding, failed, findingOf, ok, type Patient, skewOf, warning } from './checks.ts';
@@ -116,6 +118,14 @@ async function remoteCluster(
       `${name} at ${host}: no good answer from ${silent.join(' and ')}`,
       'The others are asked in its place. Name another address where it stays so.',
       'farelock config list --show-origin',
+    );
+  }
+  const { state, version, node } = await supportOf(escrowElf(), cluster);
+  if (state !== 'active') {
+    return warning(
+      `${name} at ${host} deploys no programs of SBPF version ${version}${state === 'pending' ? ' before its next epoch' : ''}${node === null ? '' : `: its node runs ${node}`}`,
+      'An escrow program that is there goes on; for a new one use a cluster of Agave 4 or later.',
+      'farelock cluster check',
     );
   }
   const first = await cluster.blockHeight();
