@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+/** `*.proof.ts` are tests of the long form alone: `npm run proof` plays them, the gate does not know them. */
+const TESTS = ['test/**/*.test.ts', ...(process.env.TEST_PROOF ? ['test/**/*.proof.ts'] : [])];
+
 /** In a process of its own each. */
 const APART = [
   // Runs other files of tests once more: what those have loaded must not be there already.
@@ -94,7 +97,7 @@ export default defineConfig({
     projects: [
       {
         // Nothing of ours keeps state in a module: files share a process, and load the modules once.
-        test: { ...shared, name: 'tests', isolate: false, include: ['test/**/*.test.ts'], exclude: APART },
+        test: { ...shared, name: 'tests', isolate: false, include: TESTS, exclude: APART },
       },
       { test: { ...shared, name: 'apart', include: APART } },
     ],

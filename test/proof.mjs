@@ -1,5 +1,6 @@
 // npm run proof [-- <file filter>... --times 20 --seed 7]: the files of tests that repeat (test/rounds.ts), in their long
-// form or in that many times of it, and how long each took. The gate runs their short form.
+// form or in that many times of it, those that are of the proof alone (*.proof.ts, test/proof-only.ts), and how long each
+// took. The gate runs the short form.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,11 +15,11 @@ const { values, positionals } = parseArgs({
 if (!(Number(values.times) > 0)) throw new Error('--times is a number above 0');
 
 /** The files that use it themselves, or by the clock that runs faster in the gate. */
-const REPEATS = /from '[./]+\/(?:rounds|racing)\.ts'|\bfastClockEnv\b/;
+const REPEATS = /from '[./]+\/(?:rounds|racing|proof-only)\.ts'|\bfastClockEnv\b/;
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.test.ts'))
+  .filter((name) => /\.(?:test|proof)\.ts$/.test(name))
   .map((name) => join('test', name).split(sep).join('/'))
-  .filter((name) => REPEATS.test(readFileSync(join(ROOT, name), 'utf8')))
+  .filter((name) => name.endsWith('.proof.ts') || REPEATS.test(readFileSync(join(ROOT, name), 'utf8')))
   .filter((name) => positionals.length === 0 || positionals.some((part) => name.includes(part)))
   .sort();
 if (files.length === 0) throw new Error('no file of tests that repeats has such a name');

@@ -13,6 +13,7 @@ import { SBPF_V3_FEATURE } from '../../src/solana/loader.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { openSqlite } from '../../src/store/libsql/file.ts';
 import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
+import { proofTest } from '../proof-only.ts';
 import { type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /**
@@ -263,85 +264,92 @@ test('a mint that is absent, and an account that is none, are refused', async ()
   });
 });
 
-test('from empty wallets to a booking; a program that is upgraded meanwhile closes new intents, and is said', async () => {
-  const program = key(40);
-  await put(program, escrowElf());
-  const named = [...NAMED, '--escrow-program', program.address];
+proofTest(
+  'from empty wallets to a booking; a program that is upgraded meanwhile closes new intents, and is said',
+  async () => {
+    const program = key(40);
+    await put(program, escrowElf());
+    const named = [...NAMED, '--escrow-program', program.address];
 
-  const empty = await refusal(...named);
-  expect(empty).toMatchObject({ code: 'insufficient_funds', next: expect.arrayContaining(['farelock cluster keys']) });
-  const wallets = empty.detail?.wallets as { wallet: string; address: Address; needs_lamports: number }[];
-  expect(wallets.map(({ wallet }) => wallet)).toEqual(['authority', 'facilitator']);
-  for (const { address, needs_lamports } of wallets) {
-    expect(empty.message).toContain(address);
-    expect(needs_lamports).toBe(500_000_000);
-    await endpoint.cluster.airdropSol(address, 10_000_000_000n);
-  }
+    const empty = await refusal(...named);
+    expect(empty).toMatchObject({
+      code: 'insufficient_funds',
+      next: expect.arrayContaining(['farelock cluster keys']),
+    });
+    const wallets = empty.detail?.wallets as { wallet: string; address: Address; needs_lamports: number }[];
+    expect(wallets.map(({ wallet }) => wallet)).toEqual(['authority', 'facilitator']);
+    for (const { address, needs_lamports } of wallets) {
+      expect(empty.message).toContain(address);
+      expect(needs_lamports).toBe(500_000_000);
+      await endpoint.cluster.airdropSol(address, 10_000_000_000n);
+    }
 
-  const listening = await serve(...named);
-  if (!('url' in listening)) throw new Error(listening.error.message);
-  const remote = {
-    FARELOCK_HOME: traveller.home,
-    FARELOCK_FLIGHTS_URL: listening.url,
-    FARELOCK_RPC_URL: url,
-    ...NAMES,
-  };
-  const run = (line: string, more: Record<string, string> = {}) =>
-    runInMemory(line.split(' '), { clock: endpoint.clock, environment: { ...remote, ...more } });
-  const { address } = (await run('wallet new --json')).json() as { address: Address };
-  await endpoint.cluster.airdropSol(address, 1_000_000_000n);
-  await endpoint.cluster.airdropUsdc(address, 2_000_000_000n);
+    const listening = await serve(...named);
+    if (!('url' in listening)) throw new Error(listening.error.message);
+    const remote = {
+      FARELOCK_HOME: traveller.home,
+      FARELOCK_FLIGHTS_URL: listening.url,
+      FARELOCK_RPC_URL: url,
+      ...NAMES,
+    };
+    const run = (line: string, more: Record<string, string> = {}) =>
+      runInMemory(line.split(' '), { clock: endpoint.clock, environment: { ...remote, ...more } });
+    const { address } = (await run('wallet new --json')).json() as { address: Address };
+    await endpoint.cluster.airdropSol(address, 1_000_000_000n);
+    await endpoint.cluster.airdropUsdc(address, 2_000_000_000n);
 
-  // Somebody can replace the program: nothing is paid, not even a search, until that key is accepted by name.
-  const search = 'search LIS BER --depart +30d --json';
-  const stranger = await run(search);
-  expect(stranger.exitCode).toBe(6);
-  expect(stranger.json().error).toMatchObject({
-    code: 'program_not_trusted',
-    message: expect.stringContaining(`${deployer.address} can replace it`),
-    next: [`export FARELOCK_UPGRADE_AUTHORITIES=${deployer.address}`],
-  });
-  expect((await run('wallet balance --json')).json().usdc).toBe('2000.00');
+    // Somebody can replace the program: nothing is paid, not even a search, until that key is accepted by name.
+    const search = 'search LIS BER --depart +30d --json';
+    const stranger = await run(search);
+    expect(stranger.exitCode).toBe(6);
+    expect(stranger.json().error).toMatchObject({
+      code: 'program_not_trusted',
+      message: expect.stringContaining(`${deployer.address} can replace it`),
+      next: [`export FARELOCK_UPGRADE_AUTHORITIES=${deployer.address}`],
+    });
+    expect((await run('wallet balance --json')).json().usdc).toBe('2000.00');
 
-  const trusting = { FARELOCK_UPGRADE_AUTHORITIES: deployer.address };
-  const found = (await run(search, trusting)).json() as unknown as { offers: { offer_id: string }[] };
-  expect(found.offers.length).toBeGreaterThan(0);
-  const made = (await run('intent create 1 --json', trusting)).json() as unknown as { intent_id: string };
-  expect(made.intent_id).toMatch(/^int_/);
-  const verified = (await run(`status ${made.intent_id} --verify --json`, trusting)).json() as unknown as {
-    checks: { check: string; found: string; ok: boolean }[];
-  };
-  expect(verified.checks.find(({ check }) => check === 'program_code')).toMatchObject({
-    ok: true,
-    found: expect.stringContaining(deployer.address),
-  });
+    const trusting = { FARELOCK_UPGRADE_AUTHORITIES: deployer.address };
+    const found = (await run(search, trusting)).json() as unknown as { offers: { offer_id: string }[] };
+    expect(found.offers.length).toBeGreaterThan(0);
+    const made = (await run('intent create 1 --json', trusting)).json() as unknown as { intent_id: string };
+    expect(made.intent_id).toMatch(/^int_/);
+    const verified = (await run(`status ${made.intent_id} --verify --json`, trusting)).json() as unknown as {
+      checks: { check: string; found: string; ok: boolean }[];
+    };
+    expect(verified.checks.find(({ check }) => check === 'program_code')).toMatchObject({
+      ok: true,
+      found: expect.stringContaining(deployer.address),
+    });
 
-  // Another process replaces it.
-  await put(program, otherCode(), 'upgrade');
-  endpoint.clock.advance(61_000);
-  const ready = await fetch(`${listening.url}/ready`);
-  expect([ready.status, await ready.json()]).toMatchObject([
-    503,
-    { escrow_program: { address: program.address, trouble: expect.stringContaining('does not have the bytes') } },
-  ]);
-  // Who would pay into it all the same, for the settings name it, is refused by the service.
-  const naming = { FARELOCK_ESCROW_PROGRAM: program.address };
-  const before = (await run('wallet balance --json')).json().usdc;
-  const closed = await run('intent create 2 --json', naming);
-  expect(closed.json().error).toMatchObject({ code: 'escrow_program_changed' });
-  // And who does not name it pays nothing, whatever the service says.
-  const doubting = await run(search.replace('+30d', '+31d'), trusting);
-  expect(doubting.json().error).toMatchObject({
-    code: 'program_not_trusted',
-    message: expect.stringContaining('is not the shipped one'),
-  });
-  expect((await run('wallet balance --json')).json().usdc).toBe(before);
-  const doctor = (await run('doctor --json', trusting)).json() as unknown as {
-    checks: { id: string; status: string; message: string }[];
-  };
-  const failed = doctor.checks.filter(({ status }) => status === 'failed').map(({ id }) => id);
-  expect(failed).toEqual(expect.arrayContaining(['flight_service', 'charging']));
-}, 120_000);
+    // Another process replaces it.
+    await put(program, otherCode(), 'upgrade');
+    endpoint.clock.advance(61_000);
+    const ready = await fetch(`${listening.url}/ready`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      503,
+      { escrow_program: { address: program.address, trouble: expect.stringContaining('does not have the bytes') } },
+    ]);
+    // Who would pay into it all the same, for the settings name it, is refused by the service.
+    const naming = { FARELOCK_ESCROW_PROGRAM: program.address };
+    const before = (await run('wallet balance --json')).json().usdc;
+    const closed = await run('intent create 2 --json', naming);
+    expect(closed.json().error).toMatchObject({ code: 'escrow_program_changed' });
+    // And who does not name it pays nothing, whatever the service says.
+    const doubting = await run(search.replace('+30d', '+31d'), trusting);
+    expect(doubting.json().error).toMatchObject({
+      code: 'program_not_trusted',
+      message: expect.stringContaining('is not the shipped one'),
+    });
+    expect((await run('wallet balance --json')).json().usdc).toBe(before);
+    const doctor = (await run('doctor --json', trusting)).json() as unknown as {
+      checks: { id: string; status: string; message: string }[];
+    };
+    const failed = doctor.checks.filter(({ status }) => status === 'failed').map(({ id }) => id);
+    expect(failed).toEqual(expect.arrayContaining(['flight_service', 'charging']));
+  },
+  120_000,
+);
 
 test("other bytes at the embedded program's address are not paid into on a cluster of somebody else's", async () => {
   const [stranger, guest] = [temporaryHome(), temporaryHome()];

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainPrompts } from '../../src/terminal/plain-prompts.ts';
+import { cases } from '../proof-only.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** --plain: the same information for a screen reader. */
@@ -16,19 +17,23 @@ const DRAWN = /\p{Cc}|[\u2500-\u25ff\u2800-\u28ff✓✗→⇄←]|\S {2,}\S/u;
 
 describe('nothing is drawn, and every value has its name', () => {
   beforeAll(async () => void (await run('wallet show')));
-  test.each([
-    'search LIS BER --depart +30d --return +37d',
-    'search LIS BER --depart +30d --flex 1 --yes',
-    'search LIS BER --depart +30d --cheapest-day --max-payment 9 --yes',
-    'airports lisbon',
-    'explain offer_expired',
-    'wallet balance',
-    'wallet show --qr',
-    'payments list',
-    'config list',
-    'intent list',
-    'status gone',
-  ])('%s', async (line) => {
+  test.each(
+    cases(
+      [
+        'search LIS BER --depart +30d --return +37d',
+        'search LIS BER --depart +30d --flex 1 --yes',
+        'airports lisbon',
+        'explain offer_expired',
+        'wallet balance',
+        'wallet show --qr',
+        'payments list',
+        'config list',
+        'intent list',
+        'status gone',
+      ],
+      ['search LIS BER --depart +30d --cheapest-day --max-payment 9 --yes'],
+    ),
+  )('%s', async (line) => {
     const drawn = await run(line);
     const plain = await run(`${line} --plain`);
     expect(plain.exitCode).toBe(drawn.exitCode);
@@ -65,10 +70,12 @@ describe('nothing is drawn, and every value has its name', () => {
     );
   });
 
-  test.each<[string, readonly string[], Record<string, string>]>([
-    ['--plain', ['--plain'], {}],
-    ['a terminal that cannot move its cursor', [], { TERM: 'dumb' }],
-  ])('a guided walk with %s names each value, and each fare is the one that is read', async (_on, words, more) => {
+  test.each(
+    cases<[string, readonly string[], Record<string, string>]>(
+      [['--plain', ['--plain'], {}]],
+      [['a terminal that cannot move its cursor', [], { TERM: 'dumb' }]],
+    ),
+  )('a guided walk with %s names each value, and each fare is the one that is read', async (_on, words, more) => {
     const other = temporaryHome();
     const walk = await runInMemory(words, {
       terminal: true,

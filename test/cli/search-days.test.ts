@@ -6,6 +6,7 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { textWidth } from '../../src/terminal/text.ts';
 import type { SearchResponse } from '../../src/wire/flights/index.ts';
 import { worldClock } from '../clock.ts';
+import { proofTest } from '../proof-only.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** `search --flex` and `--cheapest-day` against the real embedded service: many paid searches, one total. */
@@ -75,7 +76,7 @@ describe('search --flex', () => {
     expect(documentOf(later.stdout).searches).toBe(3);
   });
 
-  test('its prices are those that a search of the day shows', async () => {
+  proofTest('its prices are those that a search of the day shows', async () => {
     const found = documentOf((await run('search LIS MAD --depart +50d --flex 1 --json')).stdout);
     const searched = await run(`search LIS MAD --depart ${found.cheapest?.depart_date} --wait --json`);
     const [first] = (searched.json() as unknown as SearchResponse).offers;
@@ -128,19 +129,22 @@ describe('search --flex', () => {
     expect(await usdc()).toBe(before);
   });
 
-  test('on a terminal: a row of days, the asked one in brackets, the cheapest with its mark, what it cost', async () => {
-    for (const columns of [60, 80, 140]) {
-      const ran = await run('search LIS BER --depart +40d --flex 3', { terminal: true, columns });
-      expect(ran.exitCode, ran.stderr).toBe(0);
-      const lines = ran.stdout.trimEnd().split('\n');
-      expect(lines.filter((line) => textWidth(line) > columns)).toEqual([]);
-      // In 60 columns there is no room for cents.
-      expect(ran.stdout).toMatch(columns === 60 ? /\[\d+\]/ : /\[\d+\.\d\d\]/);
-      expect(ran.stdout).toMatch(columns === 60 ? /\d\]?\*/ : /\d\.\d\d\]?\*/);
-      expect(ran.stdout).toMatch(/\* cheapest {3}\[ \] the days asked for/);
-      expect(ran.stderr).toMatch(/Next: farelock (intent|offer) [\s\S]*farelock search LIS BER --depart 20/);
-    }
-  });
+  proofTest(
+    'on a terminal: a row of days, the asked one in brackets, the cheapest with its mark, what it cost',
+    async () => {
+      for (const columns of [60, 80, 140]) {
+        const ran = await run('search LIS BER --depart +40d --flex 3', { terminal: true, columns });
+        expect(ran.exitCode, ran.stderr).toBe(0);
+        const lines = ran.stdout.trimEnd().split('\n');
+        expect(lines.filter((line) => textWidth(line) > columns)).toEqual([]);
+        // In 60 columns there is no room for cents.
+        expect(ran.stdout).toMatch(columns === 60 ? /\[\d+\]/ : /\[\d+\.\d\d\]/);
+        expect(ran.stdout).toMatch(columns === 60 ? /\d\]?\*/ : /\d\.\d\d\]?\*/);
+        expect(ran.stdout).toMatch(/\* cheapest {3}\[ \] the days asked for/);
+        expect(ran.stderr).toMatch(/Next: farelock (intent|offer) [\s\S]*farelock search LIS BER --depart 20/);
+      }
+    },
+  );
 
   test('off a terminal: a row for each day', async () => {
     const ran = await run('search LIS BER --depart +40d --flex 1 --quiet');
@@ -203,7 +207,7 @@ describe('search --cheapest-day', () => {
     expect(before - (await usdc())).toBe(found.searches * 100_000);
   });
 
-  test('who would rather wait than pay more pays the lower total, for all of it', async () => {
+  proofTest('who would rather wait than pay more pays the lower total, for all of it', async () => {
     const before = await usdc();
     const line = 'search LIS PRG --depart +45d --cheapest-day --no-wait';
     const ran = await run(line, { terminal: true, answers: [false, true] });
@@ -235,7 +239,7 @@ describe('search --cheapest-day', () => {
     expect(second.days.every(({ status }) => status === 'found' || status === 'none')).toBe(true);
   });
 
-  test('is a bar for each day on a terminal, no wider than it', async () => {
+  proofTest('is a bar for each day on a terminal, no wider than it', async () => {
     for (const columns of [80, 140]) {
       const ran = await run('search LIS BER --depart +45d --cheapest-day --no-wait --yes', { terminal: true, columns });
       const lines = ran.stdout.trimEnd().split('\n');

@@ -7,6 +7,7 @@ import { openStore } from '../../src/service/home.ts';
 import type { AuditTrail, Offer, OfferDetailsResponse, Stuck, StuckItem } from '../../src/wire/flights/index.ts';
 import { recipeFor } from '../airlines/browser/site.ts';
 import { worldClock } from '../clock.ts';
+import { cases } from '../proof-only.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** An operator ends what is stuck, in the tool: a booking on whose website pay was pressed, and nothing came. */
@@ -52,7 +53,7 @@ afterAll(async () => {
   for (const place of [embedded, server, traveller]) place.close();
 });
 
-describe.each(['embedded', 'over HTTP'])('%s', (place) => {
+describe.each(cases(['over HTTP'], ['embedded']))('%s', (place) => {
   const run = (line: string, options: MemoryOptions = {}, who: 'traveller' | 'operator' = 'operator') =>
     runInMemory(line.split(' '), { ...options, environment: { ...places[place]?.[who], ...options.environment } });
   const asTraveller = async <T = Record<string, unknown>>(line: string): Promise<T> => {

@@ -19,6 +19,7 @@ import { fieldLines, tsvLines } from '../../src/terminal/table.ts';
 import { cut, harmless, harmlessDocument, harmlessJson, textWidth, wrap } from '../../src/terminal/text.ts';
 import { fromTo, hoursAndMinutes } from '../../src/terminal/times.ts';
 import type { Slice } from '../../src/wire/flights/index.ts';
+import { rounds } from '../rounds.ts';
 import { intent, offerWith, option, response, segment, slice, viaMadrid } from './offers.ts';
 
 const title: SearchTitle = {
@@ -99,7 +100,7 @@ describe('search', () => {
           expect(lines.filter((line) => /3h30|10h50/.test(line)).length).toBeGreaterThanOrEqual(listed.length);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: rounds(40, 150) },
     );
   });
 

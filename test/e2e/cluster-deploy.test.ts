@@ -7,6 +7,7 @@ import { escrowElf } from '../../src/escrow/elf.ts';
 import { networkOfGenesis } from '../../src/solana/cluster-settings.ts';
 import { programDataOf } from '../../src/solana/loader.ts';
 import { inMemory } from '../cli/memory.ts';
+import { proofTest } from '../proof-only.ts';
 import { BIN, farelockIn, type Runner, type Served, serveIn } from './farelock.ts';
 import { asked, openProxy, ran } from './stage.ts';
 
@@ -169,31 +170,35 @@ test('killed three times and resumed: the SOL spent is the rent plus the fees, a
   });
 }, 120_000);
 
-test('given up after a kill, it takes the rent of the buffer back, and the next one begins anew', async () => {
-  const authority = await funded();
-  const before = await lamportsOf(authority);
-  await killedAt(5, 'after', []);
-  const [begun] = recorded();
-  const held = await lamportsOf(begun?.buffer ?? authority);
-  expect(held).toBe(await rentOf(37 + escrowElf().length));
-  const other = await operator.run(['cluster', 'deploy', '--program', authority, '--yes', '--json']);
-  expect(other.json()).toMatchObject({ error: { code: 'deployment_conflict' } });
-  const aborted = await ran<{ reclaimed: string }>(operator, ['cluster', 'deploy', '--abort']);
-  expect(aborted).toMatchObject({ status: 'aborted', buffers: [{ buffer: begun?.buffer }] });
-  expect(Number(aborted.reclaimed)).toBeCloseTo(held / 1e9, 9);
-  expect(before - (await lamportsOf(authority))).toBe(await feesOf(authority));
-  expect(recorded()).toMatchObject([{ state: 'aborted' }]);
-  const next = await ran<Deployed>(operator, ['cluster', 'deploy', '--yes']);
-  expect(next).toMatchObject({ status: 'deployed', upgrade_authority: authority });
-  expect(next.program).not.toBe(begun?.program);
-  const again = await ran<{ buffers: unknown[] }>(operator, ['cluster', 'deploy', '--abort']);
-  expect(again.buffers).toEqual([]);
-  expect(await ran(operator, ['cluster', 'deploy', '--final', '--yes'])).toMatchObject({
-    status: 'finalised',
-    program: next.program,
-    upgrade_authority: null,
-  });
-}, 120_000);
+proofTest(
+  'given up after a kill, it takes the rent of the buffer back, and the next one begins anew',
+  async () => {
+    const authority = await funded();
+    const before = await lamportsOf(authority);
+    await killedAt(5, 'after', []);
+    const [begun] = recorded();
+    const held = await lamportsOf(begun?.buffer ?? authority);
+    expect(held).toBe(await rentOf(37 + escrowElf().length));
+    const other = await operator.run(['cluster', 'deploy', '--program', authority, '--yes', '--json']);
+    expect(other.json()).toMatchObject({ error: { code: 'deployment_conflict' } });
+    const aborted = await ran<{ reclaimed: string }>(operator, ['cluster', 'deploy', '--abort']);
+    expect(aborted).toMatchObject({ status: 'aborted', buffers: [{ buffer: begun?.buffer }] });
+    expect(Number(aborted.reclaimed)).toBeCloseTo(held / 1e9, 9);
+    expect(before - (await lamportsOf(authority))).toBe(await feesOf(authority));
+    expect(recorded()).toMatchObject([{ state: 'aborted' }]);
+    const next = await ran<Deployed>(operator, ['cluster', 'deploy', '--yes']);
+    expect(next).toMatchObject({ status: 'deployed', upgrade_authority: authority });
+    expect(next.program).not.toBe(begun?.program);
+    const again = await ran<{ buffers: unknown[] }>(operator, ['cluster', 'deploy', '--abort']);
+    expect(again.buffers).toEqual([]);
+    expect(await ran(operator, ['cluster', 'deploy', '--final', '--yes'])).toMatchObject({
+      status: 'finalised',
+      program: next.program,
+      upgrade_authority: null,
+    });
+  },
+  120_000,
+);
 
 test('two at once deploy one program, with the keys of the first', async () => {
   const authority = await funded();
@@ -205,7 +210,7 @@ test('two at once deploy one program, with the keys of the first', async () => {
   expect(await lamportsOf(authority)).toBe(10_000_000_000 - rent - (await feesOf(authority)));
 });
 
-test('stopped with Ctrl-C, it says how to go on, and goes on', async () => {
+proofTest('stopped with Ctrl-C, it says how to go on, and goes on', async () => {
   await funded();
   let sent = 0;
   let child: ChildProcess | null = null;

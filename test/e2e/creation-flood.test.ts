@@ -31,7 +31,7 @@ const MINUTE_MS = 60_000;
 const FEE = 100_000n;
 const WALLETS = 5;
 const BURSTS = 5;
-const REQUESTS_EACH = rounds(12, 40);
+const REQUESTS_EACH = rounds(6, 40);
 /** He hands his stake on later from burst to burst, while more and more payments were verified and none is settled. */
 const FIRST_DELAY_MS = 5;
 const DELAY_STEP_MS = 25;

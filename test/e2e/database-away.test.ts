@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
 import { callerOf, pathOf } from '../partner/stack.ts';
+import { proofTest } from '../proof-only.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
@@ -28,7 +29,7 @@ test.runIf(postgresKeepsTime)(
   },
 );
 
-test.runIf(postgresKeepsTime)(
+proofTest.runIf(postgresKeepsTime)(
   'a machine whose clock goes wrong while it runs says so, and pages an operator',
   async () => {
     const database = await startPostgres({ nowMs: worldClock.now() });

@@ -5,6 +5,7 @@ import Sqlite from 'libsql';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { worldClock } from '../clock.ts';
+import { proofTest } from '../proof-only.ts';
 import { farelockIn, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** `farelock doctor` against a service that runs: well, down, slow, with a wrong clock, another product, another cluster. */
@@ -104,7 +105,7 @@ test('services that are down are named, with why', async () => {
   expect(run.check('partner_service')).toMatchObject({ status: 'failed', message });
 });
 
-test('services that are slow are named, and what else there is is told', async () => {
+proofTest('services that are slow are named, and what else there is is told', async () => {
   const slow = await before(() => undefined);
   env = addresses(slow.url);
   const run = await examined();

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
+import { cases } from '../proof-only.ts';
 import { rounds, upTo } from '../rounds.ts';
 import { postgresKeepsTime, startPostgres, type TestPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
-const AT_ONCE = rounds(4, 8);
+const AT_ONCE = rounds(3, 8);
 
 let server: TestPostgres | null = null;
 beforeAll(async () => {
@@ -54,11 +55,15 @@ describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) =
     120_000,
   );
 
-  test.each([
-    ['orders of the demo partner', ['partner', 'orders', 'list', '--json']],
-    ['the wallet, made once and filled once', ['wallet', 'balance', '--json']],
-    ['operators', ['keys', 'list', '--json']],
-  ])(
+  test.each(
+    cases<[string, string[]]>(
+      [['the wallet, made once and filled once', ['wallet', 'balance', '--json']]],
+      [
+        ['orders of the demo partner', ['partner', 'orders', 'list', '--json']],
+        ['operators', ['keys', 'list', '--json']],
+      ],
+    ),
+  )(
     `${AT_ONCE} commands at once on a new home all show %s`,
     async (_what, args) => {
       const home = newHome();

@@ -26,7 +26,7 @@ import { asked } from './stage.ts';
  * moment and is started again. Every journey ends booked or refunded, once, and the books are right to the unit.
  */
 
-const JOURNEYS = rounds(6, 2_000);
+const JOURNEYS = rounds(4, 2_000);
 const [CLIENTS, SERVERS, WORKERS] = isProof ? [64, 4, 2] : [3, 2, 1];
 const KILL_EVERY_MS = isProof ? 5_000 : 1_500;
 const PATIENCE_MS = isProof ? 240_000 : 150_000;

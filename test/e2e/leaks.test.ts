@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { isHere } from '../needs.mjs';
+import { proofTest } from '../proof-only.ts';
 import { farelockIn, type Ran, type Runner } from './farelock.ts';
 import { filesUnder, leaksIn, type Place, type Planted, plantedKey, plantedText } from './leak-search.ts';
 import { talkative } from './talkative.ts';
@@ -188,23 +189,27 @@ describe.runIf(isBuilt)('nothing private is printed, logged or written where it 
     for (const close of closing) close();
   });
 
-  test('embedded: what the commands print, and every byte of the home', async () => {
-    const farelock = inMemory(farelockIn());
-    closing.push(farelock.close);
-    const { outputs, secrets } = await journey(farelock);
-    const places = [...outputs, ...filesUnder(farelock.home)];
-    expect(places.map(({ name }) => name)).toEqual(expect.arrayContaining(['service.db', 'client.db', 'ledger.db']));
-    // What is looked for can be found: where it belongs, it is.
-    expect(leaksIn(places, [...NAMES, ...secrets], () => false)).toEqual(
-      expect.arrayContaining([
-        'wallet key in wallet.json',
-        'operator key in keys/operator.key',
-        'passport number in stdout of travellers show otto',
-        expect.stringMatching(/^given name in outbox\/.*\.eml$/),
-      ]),
-    );
-    expect(leaksIn(places, [...NAMES, ...secrets], belongs)).toEqual([]);
-  }, 120_000);
+  proofTest(
+    'embedded: what the commands print, and every byte of the home',
+    async () => {
+      const farelock = inMemory(farelockIn());
+      closing.push(farelock.close);
+      const { outputs, secrets } = await journey(farelock);
+      const places = [...outputs, ...filesUnder(farelock.home)];
+      expect(places.map(({ name }) => name)).toEqual(expect.arrayContaining(['service.db', 'client.db', 'ledger.db']));
+      // What is looked for can be found: where it belongs, it is.
+      expect(leaksIn(places, [...NAMES, ...secrets], () => false)).toEqual(
+        expect.arrayContaining([
+          'wallet key in wallet.json',
+          'operator key in keys/operator.key',
+          'passport number in stdout of travellers show otto',
+          expect.stringMatching(/^given name in outbox\/.*\.eml$/),
+        ]),
+      );
+      expect(leaksIn(places, [...NAMES, ...secrets], belongs)).toEqual([]);
+    },
+    120_000,
+  );
 
   test('over HTTP: the log of a talkative server, both homes, and what the commands print', async () => {
     const server = farelockIn();

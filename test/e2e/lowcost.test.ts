@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CreatedIntent, Offer, OfferDetailsResponse, Order } from '../../src/wire/flights/index.ts';
 import { inMemory } from '../cli/memory.ts';
+import { cases } from '../proof-only.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** The lowcost journey, each step a process of its own where all is embedded: offers that land late, a fare menu, documents, the ticket. */
@@ -35,10 +36,7 @@ const fileIn = (farelock: Runner, name: string, passenger: object): string => {
 };
 const isLowcost = (offer: Offer) => offer.offer_id.startsWith('lowcost:');
 
-describe.each([
-  ['embedded', () => embedded],
-  ['over HTTP', () => remote],
-])('%s', (_name, runner) => {
+describe.each(cases([['over HTTP', () => remote]], [['embedded', () => embedded]]))('%s', (_name, runner) => {
   let intent: CreatedIntent;
 
   test('search waits for the slower offers, and the fast ones alone come at once', async () => {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { worldClock } from '../clock.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
@@ -50,7 +51,7 @@ test.runIf(postgresKeepsTime)('a home that cannot be written serves, and says at
   for (const waits of ['the sandbox airline tickets nothing', 'mails wait', 'pages wait'])
     expect(served.log()).toContain(waits);
   expect((await fetch(`${served.flightsUrl}/ready`)).status).toBe(200);
-  const customer = farelockIn({ ...at, FARELOCK_FLIGHTS_URL: served.flightsUrl });
+  const customer = inMemory(farelockIn({ ...at, FARELOCK_FLIGHTS_URL: served.flightsUrl }));
   closing.push(customer.close);
   await customer.run(['wallet', 'new']);
   await customer.run(['wallet', 'airdrop']);

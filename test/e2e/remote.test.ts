@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Offer } from '../../src/wire/flights/index.ts';
+import { inMemory } from '../cli/memory.ts';
+import { proofTest } from '../proof-only.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** The tool through a remote profile, against a second process: the same commands, the same answers. */
@@ -12,7 +14,7 @@ let served: Served;
 beforeAll(async () => {
   server = farelockIn();
   served = await serveIn(server);
-  client = farelockIn({ FARELOCK_FLIGHTS_URL: served.flightsUrl, FARELOCK_RPC_URL: served.rpcUrl });
+  client = inMemory(farelockIn({ FARELOCK_FLIGHTS_URL: served.flightsUrl, FARELOCK_RPC_URL: served.rpcUrl }));
   client.env.FARELOCK_KEYPAIR = join(client.home, 'me.json');
 });
 afterAll(async () => {
@@ -47,7 +49,7 @@ test('without a service at the address the tool says so and exits 7', async () =
   expect(ran.json<{ error: { code: string } }>().error.code).toBe('network_unreachable');
 });
 
-test('serve drains on SIGTERM and exits 0', async () => {
+proofTest('serve drains on SIGTERM and exits 0', async () => {
   const other = farelockIn();
   const running = await serveIn(other);
   expect((await fetch(`${running.flightsUrl}/ready`)).status).toBe(200);

@@ -8,6 +8,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { CreatedIntent, Health, Intent, Offer } from '../../src/wire/flights/index.ts';
 import { inMemory } from '../cli/memory.ts';
 import { worldClock } from '../clock.ts';
+import { proofTest } from '../proof-only.ts';
 import { isProof } from '../rounds.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { BIN, farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
@@ -231,7 +232,7 @@ function pageOf() {
   return { settings, backup: backup.trim().split('\n'), restore: restore.trim().split('\n') };
 }
 
-test.runIf(postgresKeepsTime && isProof)(
+proofTest.runIf(postgresKeepsTime)(
   'a PostgreSQL that is put back to a point in time by the commands of the page is reconciled',
   async () => {
     const page = pageOf();

@@ -7,6 +7,7 @@ import bs58 from 'bs58';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fastClockEnv } from '../clock.ts';
+import { cases } from '../proof-only.ts';
 import { BIN, farelockIn, type Ran, serveIn } from './farelock.ts';
 import { faultLibrary } from './fault.ts';
 
@@ -36,7 +37,7 @@ beforeAll(async () => {
   const home = copyOfUsed();
   holder = new Sqlite(join(home, 'service.db'));
   holder.exec('begin immediate');
-  waitedInVain = farelockIn(fastClockEnv(10), home).run(SEARCH);
+  waitedInVain = farelockIn(fastClockEnv(30), home).run(SEARCH);
 });
 afterAll(() => {
   holder?.close();
@@ -174,11 +175,15 @@ test.runIf(process.platform === 'linux')(
 );
 
 describe.runIf(shim !== null)('a fault of a file, while serving', () => {
-  test.each([
-    ['storage_full', 'service.db', ENOSPC],
-    ['storage_failed', 'ledger.db', EIO],
-    ['storage_full', '.db', ENOSPC],
-  ])('is %s of %s: /ready is 503 until it is over, /health stays 200, no path leaves', async (code, file, errno) => {
+  test.each(
+    cases(
+      [['storage_full', '.db', ENOSPC]],
+      [
+        ['storage_full', 'service.db', ENOSPC],
+        ['storage_failed', 'ledger.db', EIO],
+      ],
+    ),
+  )('is %s of %s: /ready is 503 until it is over, /health stays 200, no path leaves', async (code, file, errno) => {
     const home = copyOfUsed();
     const broken = join(folder, `broken-${homes++}`);
     const faulty = failing(file, 'write,fsync', errno, broken);

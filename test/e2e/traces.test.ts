@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
+import { inMemory } from '../cli/memory.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
 /** Traces of a service that is run with the SDK of OpenTelemetry, and without it. */
@@ -28,7 +29,7 @@ async function traced(args: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'farelock-spans-'));
   const file = join(folder, 'spans');
   const home = farelockIn();
-  const buyer = farelockIn();
+  const buyer = inMemory(farelockIn());
   closing.push(() => rmSync(folder, { recursive: true }), home.close, buyer.close);
   const env = {
     ...{ OTEL_SERVICE_NAME: 'fares', TEST_SPANS: file },

@@ -9,7 +9,7 @@ import { farelockIn, serveIn } from './farelock.ts';
 
 /** Two processes of `farelock serve` over one database: no update is lost, none is applied twice. */
 
-const EACH = rounds(25, 100);
+const EACH = rounds(10, 100);
 const ORDER = 'rmp_demo_waiting';
 
 const closing: (() => unknown)[] = [];

@@ -3,6 +3,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { proofTest } from '../proof-only.ts';
 import { farelockIn, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** The WebSocket of `farelock serve`: its two ports, its limits, and its end. */
@@ -78,7 +79,7 @@ describe('over farelock serve', () => {
     expect(await codeOf(binary)).toBe(1008);
   });
 
-  test('a flood is answered message by message, and other clients have their turn in between', async () => {
+  proofTest('a flood is answered message by message, and other clients have their turn in between', async () => {
     const socket = await open(url);
     const asked = 3_000;
     let answered = 0;
@@ -109,7 +110,7 @@ describe('over farelock serve', () => {
     expect(JSON.parse(posted.body)).toEqual({ ...ANY, result: 'ok' });
   });
 
-  test('a thousand connections are taken, one more is refused, and all of them are let go', async () => {
+  proofTest('a thousand connections are taken, one more is refused, and all of them are let go', async () => {
     // Each client has a share of them.
     const from = (client: number) => ({ localAddress: `127.0.0.${client}` });
     const many = await Promise.all(Array.from({ length: 1_000 }, (_, n) => open(url, from(10 + (n % 4)))));
@@ -120,7 +121,7 @@ describe('over farelock serve', () => {
       .toBe('open');
   });
 
-  test('who does not read is cut off, and the others are told all the same', async () => {
+  proofTest('who does not read is cut off, and the others are told all the same', async () => {
     // The types at hand are of an older version of ws.
     const deaf = (await open(url)) as WebSocket & { pause(): void; resume(): void };
     deaf.pause();

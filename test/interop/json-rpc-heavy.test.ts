@@ -9,6 +9,7 @@ import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { TOKEN_PROGRAM } from '../../src/solana/token.ts';
 import { manualClock } from '../clock.ts';
+import { cases } from '../proof-only.ts';
 import { webOf } from '../web.ts';
 
 /** One service on one thread: heavy calls, on any number of connections, let other calls have their turn. */
@@ -82,56 +83,60 @@ const wire = Buffer.alloc(1232, 1).toString('base64');
 
 const EVERYTHING = { encoding: 'jsonParsed', maxSupportedTransactionVersion: 0 };
 
-const ATTACKS: readonly [name: string, body: () => string, leastTurns?: number][] = [
-  ['100 histories', () => batch(100, call('getSignaturesForAddress', busy))],
-  ['as many histories as are answered', () => batch(24, call('getSignaturesForAddress', busy)), 500],
+const ATTACKS = cases<[name: string, body: () => string, leastTurns?: number]>(
   [
-    'every account of a program',
-    () => batch(2, call('getProgramAccounts', TOKEN_PROGRAM, { encoding: 'base64' })),
-    1200,
+    ['100 histories', () => batch(100, call('getSignaturesForAddress', busy))],
+    [
+      'every account of a program',
+      () => batch(2, call('getProgramAccounts', TOKEN_PROGRAM, { encoding: 'base64' })),
+      1200,
+    ],
+    ['half a million blocks', () => batch(2, call('getBlocks', 0, 500_000))],
+    ['the schedule of leaders', () => batch(2, call('getLeaderSchedule'))],
+    ['leaders, 5,000 at a time', () => batch(20, call('getSlotLeaders', 0, 5_000)), 20],
+    ['50 simulations', () => batch(45, call('simulateTransaction', wire, { encoding: 'base64' })), 45],
+    ['1,000 small calls', () => batch(1_000, call('getHealth'))],
+    [
+      'a list of 10,000 that is none of addresses',
+      () => JSON.stringify(call('getMultipleAccounts', Array(10_000).fill(0))),
+    ],
+    ['a long base58 text', () => JSON.stringify(call('isBlockhashValid', '9'.repeat(200_000)))],
+    [
+      'a long memcmp',
+      () =>
+        JSON.stringify(
+          call('getProgramAccounts', SYSTEM, { filters: [{ memcmp: { offset: 0, bytes: '9'.repeat(200_000) } }] }),
+        ),
+    ],
+    [
+      'deep JSON',
+      () => `{"jsonrpc":"2.0","id":1,"method":"getSlot","params":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    ],
+    ['a body that is too large', () => ' '.repeat(1_000_000)],
   ],
   [
-    'every account of a program, and none that fits',
-    () => batch(2, call('getProgramAccounts', TOKEN_PROGRAM, { filters: [{ dataSize: 7 }] })),
-    2400,
+    ['as many histories as are answered', () => batch(24, call('getSignaturesForAddress', busy)), 500],
+    [
+      'every account of a program, and none that fits',
+      () => batch(2, call('getProgramAccounts', TOKEN_PROGRAM, { filters: [{ dataSize: 7 }] })),
+      2400,
+    ],
+    ['the accounts of a holder', () => batch(20, call('getTokenAccountsByOwner', busy, { mint: DEVNET_USDC })), 20],
+    ['the largest holders', () => batch(2, call('getTokenLargestAccounts', DEVNET_USDC)), 2400],
+    [
+      'programs, 100 at a time',
+      () => batch(25, call('getMultipleAccounts', Array(100).fill(TOKEN_PROGRAM), { encoding: 'base64' })),
+      2500,
+    ],
+    ['a block with everything in it', () => batch(4, call('getBlock', 0, EVERYTHING)), 2400],
+    ['a block of signatures', () => batch(4, call('getBlock', 0, { transactionDetails: 'signatures' })), 4800],
+    ['the supply', () => batch(2, call('getSupply')), 48],
+    ['the largest accounts', () => batch(2, call('getLargestAccounts')), 48],
+    ['what is delegated', () => batch(2, call('getTokenAccountsByDelegate', busy, { programId: TOKEN_PROGRAM })), 2400],
+    ['12 hours of samples', () => batch(12, call('getRecentPerformanceSamples', 720)), 12],
+    ['100 simulations', () => batch(100, call('simulateTransaction', wire, { encoding: 'base64' }))],
   ],
-  ['the accounts of a holder', () => batch(20, call('getTokenAccountsByOwner', busy, { mint: DEVNET_USDC })), 20],
-  ['the largest holders', () => batch(2, call('getTokenLargestAccounts', DEVNET_USDC)), 2400],
-  [
-    'programs, 100 at a time',
-    () => batch(25, call('getMultipleAccounts', Array(100).fill(TOKEN_PROGRAM), { encoding: 'base64' })),
-    2500,
-  ],
-  ['a block with everything in it', () => batch(4, call('getBlock', 0, EVERYTHING)), 2400],
-  ['a block of signatures', () => batch(4, call('getBlock', 0, { transactionDetails: 'signatures' })), 4800],
-  ['half a million blocks', () => batch(2, call('getBlocks', 0, 500_000))],
-  ['the supply', () => batch(2, call('getSupply')), 48],
-  ['the largest accounts', () => batch(2, call('getLargestAccounts')), 48],
-  ['what is delegated', () => batch(2, call('getTokenAccountsByDelegate', busy, { programId: TOKEN_PROGRAM })), 2400],
-  ['the schedule of leaders', () => batch(2, call('getLeaderSchedule'))],
-  ['leaders, 5,000 at a time', () => batch(20, call('getSlotLeaders', 0, 5_000)), 20],
-  ['12 hours of samples', () => batch(12, call('getRecentPerformanceSamples', 720)), 12],
-  ['100 simulations', () => batch(100, call('simulateTransaction', wire, { encoding: 'base64' }))],
-  ['50 simulations', () => batch(45, call('simulateTransaction', wire, { encoding: 'base64' })), 45],
-  ['1,000 small calls', () => batch(1_000, call('getHealth'))],
-  [
-    'a list of 10,000 that is none of addresses',
-    () => JSON.stringify(call('getMultipleAccounts', Array(10_000).fill(0))),
-  ],
-  ['a long base58 text', () => JSON.stringify(call('isBlockhashValid', '9'.repeat(200_000)))],
-  [
-    'a long memcmp',
-    () =>
-      JSON.stringify(
-        call('getProgramAccounts', SYSTEM, { filters: [{ memcmp: { offset: 0, bytes: '9'.repeat(200_000) } }] }),
-      ),
-  ],
-  [
-    'deep JSON',
-    () => `{"jsonrpc":"2.0","id":1,"method":"getSlot","params":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
-  ],
-  ['a body that is too large', () => ' '.repeat(1_000_000)],
-];
+);
 
 describe('the JSON-RPC under heavy calls', () => {
   test.each(ATTACKS)('%s: others have their turn in between', async (_name, body, leastTurns = 1) => {

@@ -4,6 +4,7 @@ import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from '@mod
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, PASSENGER } from '../e2e/farelock.ts';
+import { cases, proofTest } from '../proof-only.ts';
 
 /** An agent that has nothing but the list of tools, with the official SDK's client: what it can do, and what a person is asked. */
 
@@ -85,41 +86,47 @@ const TRAVELLER: Readonly<Record<string, string>> = {
   passport_expiry: '2035-05-01',
 };
 
-test('an agent that has only the list of tools books a low-cost fare with a passport without one failed call', async () => {
-  const client = await agent('--allow-spending', '900');
-  const { tools } = await client.listTools();
-  const failed: unknown[] = [];
-  const ask = async (name: string, given: Record<string, unknown>) => {
-    expect(tools.map((one) => one.name)).toContain(name);
-    const document = await call(client, name, given);
-    if (document.error) failed.push([name, document.error]);
-    return document;
-  };
-  const fields = (tools.find(({ name }) => name === 'book')?.inputSchema.properties?.passengers ?? {}) as {
-    items: { properties: Record<string, { enum?: string[]; pattern?: string }>; required: string[] };
-  };
-  const found = await ask('search', { from: 'LIS', to: 'BER', depart: '+42d', wait: true });
-  const chosen = lowcost(found);
-  const menu = await ask('offer', { offer_id: chosen.offer_id });
-  expect(menu.passenger_fields).toEqual(Object.keys(fields.items.properties));
-  const lock = await ask('intent_create', { offer_id: chosen.offer_id });
-  expect(lock).toMatchObject({ passenger_count: 1, passenger_fields: menu.passenger_fields });
-  const wanted = lock.passenger_fields as string[];
-  const passenger = Object.fromEntries(wanted.map((field) => [field, TRAVELLER[field]]));
-  for (const [field, { pattern = '', enum: choices }] of Object.entries(fields.items.properties)) {
-    expect(passenger[field], field).toMatch(new RegExp(pattern));
-    if (choices) expect(choices).toContain(passenger[field]);
-  }
-  const booked = await ask('book', { intent_id: lock.intent_id, passengers: [passenger] });
-  expect(booked).toMatchObject({ status: 'booked' });
-  const order = await ask('order', { id: lock.intent_id });
-  expect(order).toMatchObject({ booking_reference: expect.any(String) });
-  expect(failed).toEqual([]);
-  const { resources } = await client.listResources();
-  const [booking] = resources;
-  const [content] = (await client.readResource({ uri: booking?.uri ?? '' })).contents;
-  expect(JSON.parse((content as { text: string }).text)).toMatchObject({ intent_id: lock.intent_id, status: 'booked' });
-});
+proofTest(
+  'an agent that has only the list of tools books a low-cost fare with a passport without one failed call',
+  async () => {
+    const client = await agent('--allow-spending', '900');
+    const { tools } = await client.listTools();
+    const failed: unknown[] = [];
+    const ask = async (name: string, given: Record<string, unknown>) => {
+      expect(tools.map((one) => one.name)).toContain(name);
+      const document = await call(client, name, given);
+      if (document.error) failed.push([name, document.error]);
+      return document;
+    };
+    const fields = (tools.find(({ name }) => name === 'book')?.inputSchema.properties?.passengers ?? {}) as {
+      items: { properties: Record<string, { enum?: string[]; pattern?: string }>; required: string[] };
+    };
+    const found = await ask('search', { from: 'LIS', to: 'BER', depart: '+42d', wait: true });
+    const chosen = lowcost(found);
+    const menu = await ask('offer', { offer_id: chosen.offer_id });
+    expect(menu.passenger_fields).toEqual(Object.keys(fields.items.properties));
+    const lock = await ask('intent_create', { offer_id: chosen.offer_id });
+    expect(lock).toMatchObject({ passenger_count: 1, passenger_fields: menu.passenger_fields });
+    const wanted = lock.passenger_fields as string[];
+    const passenger = Object.fromEntries(wanted.map((field) => [field, TRAVELLER[field]]));
+    for (const [field, { pattern = '', enum: choices }] of Object.entries(fields.items.properties)) {
+      expect(passenger[field], field).toMatch(new RegExp(pattern));
+      if (choices) expect(choices).toContain(passenger[field]);
+    }
+    const booked = await ask('book', { intent_id: lock.intent_id, passengers: [passenger] });
+    expect(booked).toMatchObject({ status: 'booked' });
+    const order = await ask('order', { id: lock.intent_id });
+    expect(order).toMatchObject({ booking_reference: expect.any(String) });
+    expect(failed).toEqual([]);
+    const { resources } = await client.listResources();
+    const [booking] = resources;
+    const [content] = (await client.readResource({ uri: booking?.uri ?? '' })).contents;
+    expect(JSON.parse((content as { text: string }).text)).toMatchObject({
+      intent_id: lock.intent_id,
+      status: 'booked',
+    });
+  },
+);
 
 describe('a payment above the allowance is asked of the person behind the client', () => {
   test('a yes pays exactly it, once: amount, purpose and network are in the question', async () => {
@@ -143,11 +150,15 @@ describe('a payment above the allowance is asked of the person behind the client
     expect(asked).toHaveLength(2);
   });
 
-  test.each<[string, ElicitResult]>([
-    ['a no', { action: 'accept', content: { pay: false } }],
-    ['a decline', { action: 'decline' }],
-    ['a cancel', { action: 'cancel' }],
-  ])('%s is the same refusal as without a person, and costs nothing', async (_name, said) => {
+  test.each(
+    cases<[string, ElicitResult]>(
+      [['a no', { action: 'accept', content: { pay: false } }]],
+      [
+        ['a decline', { action: 'decline' }],
+        ['a cancel', { action: 'cancel' }],
+      ],
+    ),
+  )('%s is the same refusal as without a person, and costs nothing', async (_name, said) => {
     const { client, asked } = await asking(() => said, '--allow-spending', '0');
     const before = await balance();
     const refused = await call(client, 'search', { from: 'LIS', to: 'BER', depart: '+52d' });
@@ -176,7 +187,7 @@ describe('a payment above the allowance is asked of the person behind the client
     await beside.run(['wallet', 'limits', 'set', '--per-call', 'none']);
   });
 
-  test('calls at once with one yes: each is asked, and a yes pays for its own call alone', async () => {
+  proofTest('calls at once with one yes: each is asked, and a yes pays for its own call alone', async () => {
     let left = 1;
     const answer = (): ElicitResult => (left-- > 0 ? yes() : { action: 'decline' });
     const { client, asked } = await asking(answer, '--allow-spending', '0');

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isHere } from '../needs.mjs';
-import { isProof } from '../rounds.ts';
+import { cases, proofTest } from '../proof-only.ts';
 import {
   demo,
   emptyFolder,
@@ -131,16 +131,19 @@ describe.runIf(built)('installed from the tarball alone', () => {
   });
 
   // Side by side: most of it is waiting for the registry and the disk.
-  test.concurrent('a package manager that lets each package see only its own dependencies can run it', async () => {
-    const project = inside('strict');
-    await installWithPnpm(tarball, project);
-    const home = inside('home strict');
-    const isolated = join(project, 'node_modules');
-    expect(readdirSync(isolated).filter((name) => !name.startsWith('.'))).toEqual(['farelock']);
-    expect(await demo({ node: process.execPath, modules: isolated, home })).toMatch(/✓ Booked/);
-  });
+  proofTest.concurrent(
+    'a package manager that lets each package see only its own dependencies can run it',
+    async () => {
+      const project = inside('strict');
+      await installWithPnpm(tarball, project);
+      const home = inside('home strict');
+      const isolated = join(project, 'node_modules');
+      expect(readdirSync(isolated).filter((name) => !name.startsWith('.'))).toEqual(['farelock']);
+      expect(await demo({ node: process.execPath, modules: isolated, home })).toMatch(/✓ Booked/);
+    },
+  );
 
-  test.concurrent('without its optional packages it says which one is missing, and how to get it', async () => {
+  proofTest.concurrent('without its optional packages it says which one is missing, and how to get it', async () => {
     const bare = await install(tarball, inside('bare'), ['--omit=optional']);
     const env = { PATH: process.env.PATH, FARELOCK_HOME: inside('bare home'), NO_COLOR: '1' };
     const said = (...args: string[]) =>
@@ -174,18 +177,16 @@ describe.runIf(built)('installed from the tarball alone', () => {
     }
   });
 
-  // The oldest that it is for and the newest; in the proof those between them. The tests before ran on the Node of this process.
+  // The oldest that it is for; in the proof those after it, too. The tests before ran on the Node of this process.
   test.concurrent.each(
-    [
-      ['the demo', '20.18.0'],
-      ...(isProof
-        ? [
-            ['a paid search', '20'],
-            ['a paid search', '22'],
-          ]
-        : []),
-      ['the demo', '24'],
-    ].filter(([, version]) => !`${process.version}.`.startsWith(`v${version}.`)),
+    cases(
+      [['the demo', '20.18.0']],
+      [
+        ['a paid search', '20'],
+        ['a paid search', '22'],
+        ['the demo', '24'],
+      ],
+    ).filter(([, version]) => !`${process.version}.`.startsWith(`v${version}.`)),
   )(
     '%s runs on Node %s',
     async (wanted = '', version = '') => {

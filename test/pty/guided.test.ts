@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ANA } from '../cli/memory.ts';
 import { farelockIn, type Runner } from '../e2e/farelock.ts';
+import { proofTest } from '../proof-only.ts';
 import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
 
 /** The walk of questions as a person walks it: real keys on a real terminal. */
@@ -67,7 +68,7 @@ test('Ctrl-C before anything costs says so; Esc goes back a question', async () 
   expect(screen.hasCursor()).toBe(true);
 });
 
-test('Ctrl-C says at each step what is paid; a list follows the size of the terminal, with its mark', async () => {
+proofTest('Ctrl-C says at each step what is paid; a list follows the size of the terminal, with its mark', async () => {
   const home = join(tool.home, 'steps');
   const screen = openScreen([], { env: { ...tool.env, FARELOCK_HOME: home }, cwd: tool.home, rows: 40 });
   await answer(screen, /From: a city/, 'lisbon');
@@ -94,7 +95,7 @@ test('Ctrl-C says at each step what is paid; a list follows the size of the term
   expect(screen.text()).toMatch(/ 1 .*[\s\S]*\$ farelock offer 1\n/);
 });
 
-test.each([
+proofTest.each([
   {
     at: 'the question whether to lock the fare',
     walk: async (screen: Screen) => void (await screen.shows(/Lock this fare for 0\.10 USDC\?/)),
@@ -171,7 +172,7 @@ test('Ctrl-C at the review leaves the ticket unpaid, and the next walk goes on w
 /** What a person types: an arrow is one stroke. */
 const strokes = (typed: string): number => typed.replaceAll(KEYS.down, '↓').length;
 
-test('a saved traveller books a return flight for two, with a bag, in at most 60 keystrokes', async () => {
+proofTest('a saved traveller books a return flight for two, with a bag, in at most 60 keystrokes', async () => {
   const env = { ...tool.env, FARELOCK_HOME: join(tool.home, 'strokes') };
   for (const name of ['ana', 'bea']) {
     const fields = { ...ANA, given_name: name, email: `${name}@example.com` };
@@ -210,7 +211,7 @@ test('a saved traveller books a return flight for two, with a bag, in at most 60
 const departures = (text: string): string[] =>
   [...text.slice(text.indexOf('Which flight?')).matchAll(/^[❯ ] → (\d\d:\d\d)–/gm)].map(([, at = '']) => at);
 
-test('the whole list is reached, sorted, narrowed down and looked into by keys, and paid once', async () => {
+proofTest('the whole list is reached, sorted, narrowed down and looked into by keys, and paid once', async () => {
   const env = { ...tool.env, FARELOCK_HOME: join(tool.home, 'list') };
   const journey = async (on: Screen): Promise<void> => {
     await answer(on, /From: a city/, 'lisbon');
@@ -279,7 +280,7 @@ test('the whole list is reached, sorted, narrowed down and looked into by keys, 
   expect(payments).toHaveLength(1);
 });
 
-test('every question has the same mark and names the same keys', async () => {
+proofTest('every question has the same mark and names the same keys', async () => {
   const env = { ...tool.env, FARELOCK_HOME: join(tool.home, 'marks') };
   const screen = openScreen([], { env, cwd: tool.home, rows: 40 });
   const like = (message: string) => new RegExp(`^\\? ${message}[\\s\\S]*Esc back · Ctrl-C quit$`, 'm');

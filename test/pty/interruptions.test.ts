@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
 import { layOrders } from '../e2e/ramp-orders.ts';
+import { proofTest } from '../proof-only.ts';
+import { isProof } from '../rounds.ts';
 import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
 
 /** Ctrl-C wherever a command waits: one sentence on what happened and how to go on, exit 130, a terminal as before. */
@@ -58,23 +60,26 @@ test('at the question before a booking is paid: nothing was paid', async () => {
   );
 });
 
-test('at the questions for a passenger: nothing was paid, and saved travellers stand in the command to go on with', async () => {
-  const intent = await newIntent();
-  const asked = start(['book', intent]);
-  await asked.shows(/from passengers\.json\?/);
-  asked.type(`n${KEYS.enter}`);
-  await asked.shows(/Given names/);
-  asked.type(`Ana${KEYS.enter}`);
-  await asked.shows(/Family name/);
-  asked.type(KEYS.ctrlC);
-  await leavesWell(asked, /Nothing was paid; the fare stays[\s\S]*\$ farelock book int_\w+\n/);
+proofTest(
+  'at the questions for a passenger: nothing was paid, and saved travellers stand in the command to go on with',
+  async () => {
+    const intent = await newIntent();
+    const asked = start(['book', intent]);
+    await asked.shows(/from passengers\.json\?/);
+    asked.type(`n${KEYS.enter}`);
+    await asked.shows(/Given names/);
+    asked.type(`Ana${KEYS.enter}`);
+    await asked.shows(/Family name/);
+    asked.type(KEYS.ctrlC);
+    await leavesWell(asked, /Nothing was paid; the fare stays[\s\S]*\$ farelock book int_\w+\n/);
 
-  await beside.run(['travellers', 'add', 'ana', join(tool.home, 'passengers.json')]);
-  const saved = start(['book', intent, '--traveller', 'ana']);
-  await saved.shows(/Pay [\d.]+ USDC and book\?/);
-  saved.type(KEYS.ctrlC);
-  await leavesWell(saved, /Nothing was paid[\s\S]*\$ farelock book int_\w+ --traveller ana\n/);
-});
+    await beside.run(['travellers', 'add', 'ana', join(tool.home, 'passengers.json')]);
+    const saved = start(['book', intent, '--traveller', 'ana']);
+    await saved.shows(/Pay [\d.]+ USDC and book\?/);
+    saved.type(KEYS.ctrlC);
+    await leavesWell(saved, /Nothing was paid[\s\S]*\$ farelock book int_\w+ --traveller ana\n/);
+  },
+);
 
 test('while a booking waits for its ticket: the money is named, and the command that follows it', async () => {
   const intent = await newIntent();
@@ -91,7 +96,7 @@ test('while a booking waits for its ticket: the money is named, and the command 
   await leavesWell(watch, /Interrupted\. [\d.]+ USDC are in the escrow[\s\S]*farelock status int_\w+ --watch/);
 });
 
-test('while slower offers land: the search is not lost, and its list is not left in pieces', async () => {
+proofTest('while slower offers land: the search is not lost, and its list is not left in pieces', async () => {
   const screen = start(['search', 'LIS', 'BER', '--depart', '+31d'], { FARELOCK_LOWCOST_MS: '20000' });
   // A price of the list, not the payment's USDC.
   await screen.shows(/USD\b/);
@@ -103,7 +108,7 @@ test('while slower offers land: the search is not lost, and its list is not left
   expect(screen.hasCursor()).toBe(true);
 });
 
-test('an order that is watched goes its way; rows that were applied are told, and the rest follows', async () => {
+proofTest('an order that is watched goes its way; rows that were applied are told, and the rest follows', async () => {
   const watch = start(['partner', 'orders', 'watch', 'rmp_demo_waiting']);
   await watch.shows(/Awaiting funds[\s\S]*Awaiting funds/);
   watch.type(KEYS.ctrlC);
@@ -176,7 +181,7 @@ test('Ctrl-C twice in one breath: exit 130 at once, and the money is where it wa
   expect(again.stdout).toContain('"status":"booked"');
 });
 
-test('a wait for the ticket shows for how long it has lasted, and what is usual', async () => {
+proofTest('a wait for the ticket shows for how long it has lasted, and what is usual', async () => {
   const screen = start(['book', await newIntent(), '--passengers', 'passengers.json', '--yes'], {
     FARELOCK_TICKETING_MS: '30000',
   });
@@ -212,7 +217,7 @@ test('SIGTERM is like Ctrl-C, and SIGHUP too: the terminal is gone', async () =>
   }
 });
 
-test.each([
+const STOPS = [
   [
     'serve',
     ['serve', '--port', '0'],
@@ -241,7 +246,10 @@ test.each([
     /Interrupted\. [\d.]+ USDC are in the escrow[\s\S]*All of it is play money\.[\s\S]*\$ farelock status int_\w+ --watch/,
     130,
   ],
-] as const)('%s stops with Ctrl-C', async (_name, args, ready, said, code) => {
+] as const;
+
+// In the gate the last one: test/pty/commands.test.ts stops each of the others, too.
+test.each(STOPS.slice(isProof ? 0 : -1))('%s stops with Ctrl-C', async (_name, args, ready, said, code) => {
   const screen = start(args, { FARELOCK_TICKETING_MS: '5000', FARELOCK_HOME: join(tool.home, 'other') });
   await screen.shows(ready);
   screen.type(KEYS.ctrlC);

@@ -4,6 +4,7 @@ import Sqlite from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { farelockIn, PASSENGER, type Runner, serveIn } from '../e2e/farelock.ts';
+import { proofTest } from '../proof-only.ts';
 import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
 
 /** The live desk on a terminal: 12 requests, decided by keys and beside it by commands. */
@@ -125,7 +126,7 @@ test('a request is declined by keys, after its mail was shown', async () => {
   await leaves(desk, 'q', 0);
 });
 
-test('what others do shows up: a claim, a decision by a command; and a refusal is said in place', async () => {
+proofTest('what others do shows up: a claim, a decision by a command; and a refusal is said in place', async () => {
   const [first, second] = await queued();
   const desk = openDesk(100);
   await desk.shows(/1-10 of 10/);
@@ -192,7 +193,7 @@ test('an amount of the operator’s own is asked for with its reason; what canno
   await leaves(desk, 'q', 0);
 });
 
-test('a narrow terminal shows one pane at a time, and a resize draws anew', async () => {
+proofTest('a narrow terminal shows one pane at a time, and a resize draws anew', async () => {
   const desk = openDesk(60, 20, { NO_COLOR: '1' });
   const queue = await desk.shows(/1-9 of 9[\s\S]*▸ [\s\S]*↑↓ Enter/);
   expect(queue).not.toMatch(/broke a leg/);
@@ -213,7 +214,7 @@ test('a narrow terminal shows one pane at a time, and a resize draws anew', asyn
   await leaves(desk, 'q', 0);
 });
 
-test('what has not changed is not drawn again', async () => {
+proofTest('what has not changed is not drawn again', async () => {
   const desk = openDesk(100);
   await desk.shows(/I broke a leg\./);
   await desk.shows(/1-9 of 9/);
@@ -224,29 +225,34 @@ test('what has not changed is not drawn again', async () => {
   await leaves(desk, 'q', 0);
 });
 
-test('a key pressed while the service is gone says what to do in the desk, and works once it is back', async () => {
-  const server = await serveIn(tool);
-  const port = new URL(server.flightsUrl).port;
-  const key = readFileSync(server.operatorKeyFile, 'utf8').trim();
-  const env = { FARELOCK_FLIGHTS_URL: server.flightsUrl, FARELOCK_OPERATOR_KEY: key };
-  const desk = openDesk(80, 30, { ...env, FARELOCK_HOME: join(tool.home, 'operator') });
-  await desk.shows(/I broke a leg\./);
-  server.kill();
-  await server.ended;
-  await desk.shows(/✗ as of \d+ s ago/);
-  desk.type('a');
-  const refused = await desk.shows(/✗ Can't reach [\s\S]*shows whether it was done\. If not, press the\nkey again\.$/m);
-  expect(refused).not.toMatch(/Run the command|\$ farelock/);
-  const again = await serveIn(tool, ['--port', port]);
-  await desk.shows(/^Refund desk(?!.*✗)/);
-  desk.type('a');
-  await desk.shows(/Pay out [\d.]+ USDC\?/);
-  desk.type('n');
-  await leaves(desk, 'q', 0);
-  await again.stop();
-});
+proofTest(
+  'a key pressed while the service is gone says what to do in the desk, and works once it is back',
+  async () => {
+    const server = await serveIn(tool);
+    const port = new URL(server.flightsUrl).port;
+    const key = readFileSync(server.operatorKeyFile, 'utf8').trim();
+    const env = { FARELOCK_FLIGHTS_URL: server.flightsUrl, FARELOCK_OPERATOR_KEY: key };
+    const desk = openDesk(80, 30, { ...env, FARELOCK_HOME: join(tool.home, 'operator') });
+    await desk.shows(/I broke a leg\./);
+    server.kill();
+    await server.ended;
+    await desk.shows(/✗ as of \d+ s ago/);
+    desk.type('a');
+    const refused = await desk.shows(
+      /✗ Can't reach [\s\S]*shows whether it was done\. If not, press the\nkey again\.$/m,
+    );
+    expect(refused).not.toMatch(/Run the command|\$ farelock/);
+    const again = await serveIn(tool, ['--port', port]);
+    await desk.shows(/^Refund desk(?!.*✗)/);
+    desk.type('a');
+    await desk.shows(/Pay out [\d.]+ USDC\?/);
+    desk.type('n');
+    await leaves(desk, 'q', 0);
+    await again.stop();
+  },
+);
 
-test('all of 3,060 requests are within reach: by keys, filters, order, and the customers’ words', async () => {
+proofTest('all of 3,060 requests are within reach: by keys, filters, order, and the customers’ words', async () => {
   const [first] = await queued();
   const at = await shown(first?.request_id ?? '');
   const database = new Sqlite(join(tool.home, 'service.db'), { timeout: 15_000 });

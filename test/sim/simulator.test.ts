@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { isProof, rounds, seedOr } from '../rounds.ts';
+import { proofTest } from '../proof-only.ts';
+import { rounds, seedOr } from '../rounds.ts';
 import { postgresIsInstalled } from '../store/postgres-server.mjs';
 
 async function played(seeds: number, from: number, ...args: string[]): Promise<void> {
@@ -15,12 +16,12 @@ async function played(seeds: number, from: number, ...args: string[]): Promise<v
 // `npm run sim -- --seeds 2000` is the same with its options.
 test(
   'worlds in simulated time, with faults at every boundary, break no rule and are the same twice',
-  () => played(rounds(2, 1_000), seedOr(10)),
+  () => played(rounds(1, 1_000), seedOr(10)),
   rounds(180_000, 14_400_000),
 );
 
 // Each statement waits for another process: one world takes minutes, too long for the gate.
-test.runIf(isProof && postgresIsInstalled)(
+proofTest.runIf(postgresIsInstalled)(
   'neither do those on a real PostgreSQL, whose connections are ended and which is restarted',
   () => played(rounds(1, 200), seedOr(11), '--world', 'postgres'),
   14_400_000,

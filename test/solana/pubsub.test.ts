@@ -12,6 +12,7 @@ import { signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/token.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
 import { manualClock } from '../clock.ts';
+import { proofTest } from '../proof-only.ts';
 
 /** What subscribers of the embedded cluster are told, and when. */
 
@@ -184,7 +185,7 @@ describe('many subscribers', () => {
   };
   const SUBSCRIBERS = 300;
 
-  test('of slots do not hold up others: between two of them somebody else has a turn', async () => {
+  proofTest('of slots do not hold up others: between two of them somebody else has a turn', async () => {
     let told = 0;
     let answeredAfter: number | null = null;
     const asker = pubSub.connect({

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
+import { proofTest } from '../../proof-only.ts';
 import { chromium, recipeFor, serve, visitTo } from './site.ts';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
@@ -73,7 +74,7 @@ describe.runIf(chromium)('a visit', () => {
     await visit.close();
   });
 
-  test.runIf(process.platform === 'linux')('has memory, and not without end', async () => {
+  proofTest.runIf(process.platform === 'linux')('has memory, and not without end', async () => {
     const greedy = `const all = [];
       const more = setInterval(() => {
         try { all.push(new Uint8Array(1e8).fill(1)); }

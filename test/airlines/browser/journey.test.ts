@@ -15,7 +15,7 @@ import { HttpResponse } from '../../../src/kernel/http.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
 import { createSandboxCards } from '../../../src/sandbox/carrier-site/cards.ts';
 import { worldClock } from '../../clock.ts';
-import { isProof } from '../../rounds.ts';
+import { proofTest } from '../../proof-only.ts';
 import { LATE_MS, type OpenedShop, openShop, purchaseOf, RECIPE, TRAVELLER } from './shop.ts';
 import { chromium, visitTo } from './site.ts';
 
@@ -117,7 +117,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     }
   }
 
-  test('a till that asks the agreed number in another currency is never paid', async () => {
+  proofTest('a till that asks the agreed number in another currency is never paid', async () => {
     const outcome = await boughtBy('int_currency', async () => true, { agreedCurrency: 'EUR' });
     expect(outcome).toEqual({ kind: 'price_differs', foundAmountDecimal: agreed.amountDecimal });
     expect(await pressesOf('int_currency')).toBe(0);
@@ -183,7 +183,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     await real.close();
   });
 
-  test('what lies over the button at the last moment is cleared away, and it is pressed once', async () => {
+  proofTest('what lies over the button at the last moment is cleared away, and it is pressed once', async () => {
     // Neither inline styles nor handlers: the site's policy forbids them.
     const covered = `(() => {
       const chat = document.createElement('dialog');
@@ -207,12 +207,12 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     expect(await pressesOf('int_covered')).toBe(1);
   });
 
-  test('nothing is pressed where somebody else has the purchase by then', async () => {
+  proofTest('nothing is pressed where somebody else has the purchase by then', async () => {
     expect(await boughtBy('int_taken', async () => false)).toEqual({ kind: 'taken_over' });
     expect(await pressesOf('int_taken')).toBe(0);
   });
 
-  test('a visit’s time begins again with the press: a till that answers after it is waited for', async () => {
+  proofTest('a visit’s time begins again with the press: a till that answers after it is waited for', async () => {
     const file = recipeFile('late', ({ search }) => ({
       search: {
         ...search,
@@ -230,30 +230,35 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     expect(await pressesOf('int_late')).toBe(1);
   });
 
-  test('what a page says after the press is kept without the traveller’s name and the card, in log and database', async () => {
-    const file = recipeFile('spoken', ({ confirmation }) => ({ confirmation: { ...confirmation, within_ms: 1_000 } }));
-    const fulfiller = shop.open({ recipes: [file], mailFolder: null });
-    const card = await createSandboxCards().issue({
-      ...{ reference: 'int_spoken', amountDecimal: agreed.amountDecimal },
-      ...{ currency: 'USD', merchant: 'Sandbox Hopper' },
-    });
-    const spread = card.number.replace(/(.{4})/g, '$1\u200b');
-    said = `Sorry ${TRAVELLER.family_name}, ${spread} ${ESCAPES}`;
-    const outcome = await bought({ ...agreed, reference: 'int_spoken' }, fulfiller);
-    said = null;
-    expect(outcome).toEqual({ kind: 'payment_pressed_no_confirmation' });
-    const rows = await shop.store.selectFrom('browser_evidence').selectAll().execute();
-    const kept = rows.map(({ text_sealed: _text, screenshot_sealed: _screen, ...row }) => row);
-    expect(kept).toContainEqual(
-      expect.objectContaining({ subject: 'int_spoken', outcome: 'payment_pressed_no_confirmation' }),
-    );
-    const written = `${shop.logged.join('\n')}${JSON.stringify(kept)}`;
-    expect(written).toContain('Sorry');
-    for (const secret of [TRAVELLER.family_name, card.number, card.number.slice(0, 12)])
-      expect(written.replaceAll('\u200b', '').toLowerCase()).not.toContain(secret.toLowerCase());
-    expect(written).not.toMatch(/\\u001b|\\u009b|\u009b|\\u202e|\u202e/i);
-    await fulfiller.close();
-  });
+  proofTest(
+    'what a page says after the press is kept without the traveller’s name and the card, in log and database',
+    async () => {
+      const file = recipeFile('spoken', ({ confirmation }) => ({
+        confirmation: { ...confirmation, within_ms: 1_000 },
+      }));
+      const fulfiller = shop.open({ recipes: [file], mailFolder: null });
+      const card = await createSandboxCards().issue({
+        ...{ reference: 'int_spoken', amountDecimal: agreed.amountDecimal },
+        ...{ currency: 'USD', merchant: 'Sandbox Hopper' },
+      });
+      const spread = card.number.replace(/(.{4})/g, '$1\u200b');
+      said = `Sorry ${TRAVELLER.family_name}, ${spread} ${ESCAPES}`;
+      const outcome = await bought({ ...agreed, reference: 'int_spoken' }, fulfiller);
+      said = null;
+      expect(outcome).toEqual({ kind: 'payment_pressed_no_confirmation' });
+      const rows = await shop.store.selectFrom('browser_evidence').selectAll().execute();
+      const kept = rows.map(({ text_sealed: _text, screenshot_sealed: _screen, ...row }) => row);
+      expect(kept).toContainEqual(
+        expect.objectContaining({ subject: 'int_spoken', outcome: 'payment_pressed_no_confirmation' }),
+      );
+      const written = `${shop.logged.join('\n')}${JSON.stringify(kept)}`;
+      expect(written).toContain('Sorry');
+      for (const secret of [TRAVELLER.family_name, card.number, card.number.slice(0, 12)])
+        expect(written.replaceAll('\u200b', '').toLowerCase()).not.toContain(secret.toLowerCase());
+      expect(written).not.toMatch(/\\u001b|\\u009b|\u009b|\\u202e|\u202e/i);
+      await fulfiller.close();
+    },
+  );
 
   test('a step that touches the pay button by other words is stopped at the button itself: nothing is pressed', async () => {
     const presses: Step = { do: 'click', at: { css: '#pay-form button' } };
@@ -276,7 +281,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
   });
 
   // The pretend carrier's own tests kill and race it further (test/sandbox/carrier-site/).
-  test.runIf(isProof)('two that buy the same at once press once', async () => {
+  proofTest('two that buy the same at once press once', async () => {
     const purchase = { ...agreed, reference: 'int_twice' };
     const other = shop.open();
     const ended = await Promise.allSettled([shop.fulfiller.book(purchase), other.book(purchase)]);
@@ -286,7 +291,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     await other.close();
   });
 
-  test.runIf(isProof)(
+  proofTest(
     'a browser that dies after the button leaves it open, and is never followed by a second press',
     async () => {
       const purchase = { ...agreed, reference: 'int_dies_after' };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { worldClock } from '../../clock.ts';
+import { proofTest } from '../../proof-only.ts';
 import { runInMemory, temporaryHome } from '../memory.ts';
 
 /** `farelock doctor` looks at everything and changes nothing. */
@@ -188,7 +189,7 @@ test('services that answer are held to their clock and their keys; what refuses 
   }
 });
 
-test('a service that is not there is told, with nobody waited for longer than a check may take', async () => {
+proofTest('a service that is not there is told, with nobody waited for longer than a check may take', async () => {
   const run = await examined({ FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:9', FARELOCK_RPC_URL: 'http://127.0.0.1:9' });
   expect(run.exitCode).toBe(8);
   expect(run.check('flight_service')).toMatchObject({ status: 'failed', message: "Can't reach 127.0.0.1:9." });

@@ -16,6 +16,7 @@ import type {
   StuckItem,
   StuckPlan,
 } from '../../../src/wire/flights/index.ts';
+import { cases } from '../../proof-only.ts';
 import { lowcostIntent, TRAVELLER } from '../lowcost-journey.ts';
 import { Died, mortal } from '../mortal.ts';
 import { type Answered, openWorld, PASSENGER, type World } from '../world.ts';
@@ -465,7 +466,7 @@ describe('the service dies while a decision is carried out', () => {
   /** Every n-th moment, from a random first one; 1 walks through all of them. */
   const STRIDE = Number(process.env.CRASH_STRIDE ?? 9);
 
-  test.each([[TICKET], [{ decision: 'not_ticketed' }]])(
+  test.each(cases<[{ decision: string }]>([[{ decision: 'not_ticketed' }]], [[TICKET]]))(
     '%o is carried out once, or nothing happened and it is decided again',
     async (body) => {
       let deaths = 0;

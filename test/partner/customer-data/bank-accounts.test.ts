@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { countrySpecs } from 'ibantools';
 import { describe, expect, test } from 'vitest';
+import { rounds } from '../../rounds.ts';
 import { bank, CAPITALS, check, corruptions, DIGITS, isTaken, taken, transpositions } from './check.ts';
 
 /** Published examples of each number; every corruption that its check digits can catch is refused. */
@@ -39,7 +40,7 @@ describe('IBAN', () => {
   });
 
   test('no example passes with one digit or letter changed, or with neighbours swapped', async () => {
-    for (const example of examples) {
+    for (const example of examples.filter((_, place) => place % rounds(4, 1) === 0)) {
       expect(await taken(corruptions(example, sameClass), isGood), example).toEqual([]);
       // A digit swapped with a letter moves every digit behind it: that the remainder does not promise to notice.
       const swapped = [...transpositions(example)].filter((text) => {
@@ -78,7 +79,7 @@ describe('IBAN', () => {
           expect(await taken(transpositions(iban), isGood)).toEqual([]);
         },
       ),
-      { numRuns: 15 },
+      { numRuns: rounds(5, 15) },
     );
   });
 
@@ -135,7 +136,7 @@ describe('CLABE', () => {
   });
 
   test('no account passes with one digit changed', async () => {
-    for (const example of examples) {
+    for (const example of examples.slice(0, rounds(1, examples.length))) {
       expect(await taken(corruptions(example, printable), isGood), example).toEqual([]);
     }
   });
@@ -158,7 +159,7 @@ describe('CLABE', () => {
         });
         expect(await taken(swapped, isGood)).toEqual([]);
       }),
-      { numRuns: 20 },
+      { numRuns: rounds(7, 20) },
     );
   });
 
@@ -182,7 +183,7 @@ describe('ACH', () => {
   });
 
   test('no routing number passes with one digit changed, nor with neighbours swapped that differ by other than five', async () => {
-    for (const example of examples) {
+    for (const example of examples.slice(0, rounds(1, examples.length))) {
       expect(await taken(corruptions(example, printable), isGood), example).toEqual([]);
       const swapped = [...transpositions(example)].filter((text) => {
         const place = [...text].findIndex((digit, index) => digit !== example[index]);
@@ -244,7 +245,7 @@ describe('NUBAN', () => {
           expect(await taken(corruptions(code, DIGITS), (text) => nuban(account, text))).toEqual([]);
         },
       ),
-      { numRuns: 20 },
+      { numRuns: rounds(7, 20) },
     );
   });
 
@@ -334,7 +335,7 @@ describe('BR Code', () => {
   });
 
   test('no code passes with any one character changed or two neighbours swapped', async () => {
-    for (const example of examples) {
+    for (const example of examples.slice(0, rounds(1, examples.length))) {
       expect(await taken(corruptions(example, printable), isGood)).toEqual([]);
       expect(await taken(transpositions(example), isGood)).toEqual([]);
     }

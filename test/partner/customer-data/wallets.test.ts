@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { crc16 } from '../../../src/partner/customer-data/check-digits.ts';
 import type { WalletType } from '../../../src/partner/customer-data/index.ts';
-import { isProof } from '../../rounds.ts';
+import { isProof, rounds } from '../../rounds.ts';
 import { CAPITALS, check, corruptions, DIGITS, isTaken, SMALL, taken, transpositions, wallet } from './check.ts';
 
 /** Published addresses of each chain; every corruption that a checksum can catch is refused. */
@@ -49,7 +49,8 @@ describe('Bitcoin', () => {
   });
 
   test('no address passes with one character changed or two neighbours swapped', async () => {
-    for (const address of [...legacy, ...segwit]) {
+    // In the gate one of each kind.
+    for (const address of [...legacy, ...segwit].filter((_, place) => isProof || place % 3 === 0)) {
       expect(await taken(corruptions(address, ANY), isGood), address).toEqual([]);
       expect(await taken(transpositions(address), isGood), address).toEqual([]);
     }
@@ -108,7 +109,7 @@ describe('Bitcoin', () => {
         expect(await taken(corruptions(text, text.startsWith('bc1') ? BECH32 : BASE58), isGood)).toEqual([]);
         expect(await taken(transpositions(text), isGood)).toEqual([]);
       }),
-      { numRuns: 15 },
+      { numRuns: rounds(5, 15) },
     );
   });
 });
@@ -236,7 +237,7 @@ describe('TON', () => {
           if (known && tag < 0x80) expect(await taken(corruptions(text, `${DIGITS}AZaz-_`), isGood)).toEqual([]);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: rounds(10, 40) },
     );
   });
 
@@ -290,7 +291,7 @@ describe('Avalanche X', () => {
         expect(await taken(corruptions(address, `${BECH32}X-1`), isGood)).toEqual([]);
         expect(await taken(transpositions(address), isGood)).toEqual([]);
       }),
-      { numRuns: 20 },
+      { numRuns: rounds(5, 20) },
     );
   });
 

@@ -83,7 +83,7 @@ describe('a search', () => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
       return seed % count;
     };
-    for (let i = 0; i < rounds(30, 1_000); i++) {
+    for (let i = 0; i < rounds(12, 1_000); i++) {
       const origin = codes[pick(codes.length)] ?? 'LIS';
       const destination = codes[pick(codes.length)] ?? 'BER';
       const limited = SCENARIO_ROUTES.some((one) => one.origin === origin && one.destination === destination);

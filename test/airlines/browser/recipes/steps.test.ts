@@ -5,6 +5,7 @@ import type { Visit } from '../../../../src/airlines/browser/page/visit.ts';
 import { Misfit, Stopped } from '../../../../src/airlines/browser/page/walk.ts';
 import type { Recipe, RecipePart } from '../../../../src/airlines/browser/recipes/index.ts';
 import type { Step } from '../../../../src/airlines/browser/recipes/steps.ts';
+import { cases, proofTest } from '../../../proof-only.ts';
 import { TRAVELLER } from '../shop.ts';
 import { chromium, recipeFor, serve, visitTo } from '../site.ts';
 
@@ -107,49 +108,58 @@ describe.runIf(chromium)('a recipe’s steps', () => {
     expect(await visit.page.locator(':checked:not(option)').count()).toBe(2);
   });
 
-  test('a click that a pop-up of the same moment has swallowed is made again, where it says what it leads to', async () => {
-    const lead = { do: 'click', at: { role: 'button', name: 'Lead on' } } as const;
-    await run([{ do: 'open', path: '/' }, lead]);
-    await expect(run([{ do: 'expect', at: { css: '#led' }, text: 'Led on' }])).rejects.toThrow('another text');
-    await run([
-      { do: 'open', path: '/' },
-      { ...lead, leads_to: { text: 'Led on' }, within_ms: 15_000 },
-    ]);
-    // Without a wall in between it is clicked once, whatever comes of it.
-    const once = { do: 'click', at: { role: 'button', name: 'Go on' }, leads_to: { text: 'Never' } } as const;
-    await expect(run([once])).rejects.toThrow('found no text "Never"');
-    expect(await visit.page.locator('#once').getAttribute('data-times')).toBe('1');
-  });
+  proofTest(
+    'a click that a pop-up of the same moment has swallowed is made again, where it says what it leads to',
+    async () => {
+      const lead = { do: 'click', at: { role: 'button', name: 'Lead on' } } as const;
+      await run([{ do: 'open', path: '/' }, lead]);
+      await expect(run([{ do: 'expect', at: { css: '#led' }, text: 'Led on' }])).rejects.toThrow('another text');
+      await run([
+        { do: 'open', path: '/' },
+        { ...lead, leads_to: { text: 'Led on' }, within_ms: 15_000 },
+      ]);
+      // Without a wall in between it is clicked once, whatever comes of it.
+      const once = { do: 'click', at: { role: 'button', name: 'Go on' }, leads_to: { text: 'Never' } } as const;
+      await expect(run([once])).rejects.toThrow('found no text "Never"');
+      expect(await visit.page.locator('#once').getAttribute('data-times')).toBe('1');
+    },
+  );
 
-  test.each<[string, Step, RegExp]>([
-    [
-      'nothing that fits',
-      { do: 'click', at: { role: 'button', name: 'Pay now' } },
-      /passengers 1 \(click button "Pay now"\): found no button "Pay now", on \/ \("Who flies\?"\)/,
-    ],
-    ['two that fit', { do: 'click', at: { role: 'button', name: 'Same' } }, /found 2 button "Same"/],
-    ['one that is disabled', { do: 'click', at: { role: 'button', name: 'Pay' } }, /covered or disabled/],
-    [
-      'a field that keeps something else',
-      { do: 'fill', at: { label: 'Short' }, value: '{card.number}' },
-      /holds something else/,
-    ],
-    ['an option that there is not', { do: 'choose', at: { label: 'Title' }, value: 'DUKE' }, /Title/],
-    [
-      'a box that ticks itself again',
-      { do: 'untick_all', at: { label: 'Sticky' } },
-      /1 of field "Sticky" ticked|does not stand still/,
-    ],
-    ['another text', { do: 'expect', at: { role: 'heading' }, text: 'Pay' }, /another text/],
-    ['what stays', { do: 'gone', at: { role: 'heading' } }, /still there/],
-    ['a page that answers 503', { do: 'open', path: '/500' }, /the site answered 503/],
-    ['an address of another site', { do: 'open', path: '//evil.example/' }, /another site/],
-    [
-      'a name without a value',
-      { do: 'fill', at: { label: 'Short' }, value: '{return_date}' },
-      /there is no return_date/,
-    ],
-  ])('stop at %s, and say where and what they saw', async (_what, step, said) => {
+  test.each(
+    cases<[string, Step, RegExp]>(
+      [
+        [
+          'nothing that fits',
+          { do: 'click', at: { role: 'button', name: 'Pay now' } },
+          /passengers 1 \(click button "Pay now"\): found no button "Pay now", on \/ \("Who flies\?"\)/,
+        ],
+        ['two that fit', { do: 'click', at: { role: 'button', name: 'Same' } }, /found 2 button "Same"/],
+        [
+          'a field that keeps something else',
+          { do: 'fill', at: { label: 'Short' }, value: '{card.number}' },
+          /holds something else/,
+        ],
+        [
+          'a box that ticks itself again',
+          { do: 'untick_all', at: { label: 'Sticky' } },
+          /1 of field "Sticky" ticked|does not stand still/,
+        ],
+        ['another text', { do: 'expect', at: { role: 'heading' }, text: 'Pay' }, /another text/],
+        ['what stays', { do: 'gone', at: { role: 'heading' } }, /still there/],
+        ['a page that answers 503', { do: 'open', path: '/500' }, /the site answered 503/],
+        ['an address of another site', { do: 'open', path: '//evil.example/' }, /another site/],
+        [
+          'a name without a value',
+          { do: 'fill', at: { label: 'Short' }, value: '{return_date}' },
+          /there is no return_date/,
+        ],
+      ],
+      [
+        ['one that is disabled', { do: 'click', at: { role: 'button', name: 'Pay' } }, /covered or disabled/],
+        ['an option that there is not', { do: 'choose', at: { label: 'Title' }, value: 'DUKE' }, /Title/],
+      ],
+    ),
+  )('stop at %s, and say where and what they saw', async (_what, step, said) => {
     const failed = await run([step]).then(
       () => null,
       (error: unknown) => error,

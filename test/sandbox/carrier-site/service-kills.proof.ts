@@ -6,7 +6,7 @@ import type { SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.t
 import type { Intent, Offer, OfferDetailsResponse, Stuck } from '../../../src/wire/flights/index.ts';
 import { PASSENGER, type Runner } from '../../e2e/farelock.ts';
 import { asked, openStage, ran, type Stage } from '../../e2e/stage.ts';
-import { isProof, rounds } from '../../rounds.ts';
+import { rounds } from '../../rounds.ts';
 import { bookedFor, chromium, recipeAt } from './buyer.ts';
 import { type Served, serveSite } from './served.ts';
 
@@ -39,7 +39,7 @@ const TILLS: readonly Till[] = [
   { scenario: 'answers_late', times: rounds(0, 3), dies: [0, 10_000, 30_000], isDeaf: true },
 ];
 
-describe.runIf(isProof && chromium)('a service that is killed between the press and the answer', () => {
+describe.runIf(chromium)('a service that is killed between the press and the answer', () => {
   let site: Served;
   let stage: Stage;
   let operated: Runner;

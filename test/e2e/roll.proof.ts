@@ -7,7 +7,6 @@ import { openRpcCluster } from '../../src/solana/rpc/index.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import type { CreatedIntent, SearchResponse } from '../../src/wire/flights/index.ts';
 import { WORLD_STARTS_MS, worldClock } from '../clock.ts';
-import { isProof } from '../rounds.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { BIN, farelockIn, PASSENGER } from './farelock.ts';
 import { kept } from './kept.ts';
@@ -61,7 +60,7 @@ function balanced(urls: readonly string[]) {
 const said = (status: number, body: unknown): string =>
   status === 503 ? `503 ${(body as { code?: string }).code}` : String(status);
 
-test.runIf(isProof && postgresKeepsTime)(
+test.runIf(postgresKeepsTime)(
   'a roll is not seen by clients behind a balancer',
   async () => {
     const database = await startPostgres({ nowMs: worldClock.now() });

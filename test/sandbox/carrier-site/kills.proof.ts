@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Purchase } from '../../../src/airlines/fulfiller.ts';
-import { isProof, rounds, upTo } from '../../rounds.ts';
+import { rounds, upTo } from '../../rounds.ts';
 import { type Buyer, bookedFor, chromium, openBuyer } from './buyer.ts';
 import { type Served, serveSite } from './served.ts';
 
@@ -25,7 +25,7 @@ function browsersOfMine(): number[] {
 /** The requests of a purchase, in their order; those of pictures and styles left out. */
 const COUNTED = /^(GET|POST) \/(?!assets|sandbox)/;
 
-describe.runIf(isProof && chromium && process.platform === 'linux')('a purchase', () => {
+describe.runIf(chromium && process.platform === 'linux')('a purchase', () => {
   let site: Served;
   let buyer: Buyer;
   let wanted: Omit<Purchase, 'reference'>;
