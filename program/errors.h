@@ -39,7 +39,16 @@
   X(CLOSE_TOO_EARLY, 133)              \
   X(RENT_UNKNOWN, 134)                 \
   X(ESCROW_STILL_THERE, 135)           \
-  X(OWNER_NOT_COMMITTED, 136)
+  X(OWNER_NOT_COMMITTED, 136)          \
+  X(WRONG_LAYOUT, 137)                 \
+  X(DEADLINES_REVERSED, 138)           \
+  X(DEADLINE_PASSED, 139)              \
+  X(BALANCES_DIFFER, 140)              \
+  X(AMOUNT_EXCEEDS, 141)               \
+  X(PART_INVALID, 142)                 \
+  X(NOT_CONSENTED, 143)                \
+  X(CONSENT_EXPIRED, 144)              \
+  X(SOURCE_UNUSABLE, 145)
 
 #define AS_CONSTANT(name, code) name = code,
 enum { OK = 0, REFUSALS(AS_CONSTANT) };

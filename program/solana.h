@@ -87,7 +87,7 @@ typedef struct {
   Meta cpi_metas[MAX_CPI_ACCOUNTS];
   u8 cpi_data[64];
   u8 found_address[ADDRESS_BYTES];
-  u8 intent_hash[ADDRESS_BYTES];
+  u8 hash[ADDRESS_BYTES];
   u8 commitment[ADDRESS_BYTES];
   Clock clock;
   Rent rent;

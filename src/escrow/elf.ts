@@ -8,8 +8,9 @@ const CANDIDATES = ['../program/', '../../program/', '../../../program/'];
 export const EARLIER_ESCROW_ELFS = [
   // 0.1.0: without Recover, and every Close after 30 days.
   '6564e6bca907494401438f65838c3b87b0456b6ddeb01bb25da3e7c8ee55679b',
-  // The same source as today's, linked as SBPF version 0.
+  // Without authorizations and captures in part: linked as SBPF version 0, then as version 3.
   '21773a78a11bc2f263a4acfe66ffa782d734d062e2efd93002b35f2b128cb46c',
+  '50a5aa7d99597c08d49ec3703df112542e4c7901749b24409c638c2aac27eb9e',
 ] as const;
 
 /** The built escrow program, program/escrow.so: what the embedded cluster loads. */

@@ -1,11 +1,23 @@
-import { type AccountMeta, AccountRole, type Address, getAddressEncoder, type Instruction } from '@solana/kit';
+import { type Address, getAddressEncoder, type Instruction } from '@solana/kit';
 import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../solana/index.ts';
 import type { ObservedEscrow } from './account.ts';
 import { chainBytes, escrowPlace, intentHashOf } from './address.ts';
+import {
+  createTokenAccount,
+  expectedBytes,
+  instruction,
+  type Of,
+  payingSigner,
+  readonly,
+  signer,
+  TAG,
+  writable,
+} from './instruction.ts';
 
-/** The six instructions of the escrow program (docs/escrow.md). Signers are roles; the builder brings the keys. */
-
-const TAG = { open: 0, capture: 1, refund: 2, sweep: 3, close: 4, recover: 5 } as const;
+/**
+ * The instructions of the escrow program for intents (docs/escrow.md); those for authorizations are in authorization.ts.
+ * Signers are roles; the builder brings the keys.
+ */
 
 interface SeenInstruction {
   readonly program: Address;
@@ -13,32 +25,20 @@ interface SeenInstruction {
   readonly data: Uint8Array;
 }
 
-const NAMES = ['open_escrow', 'capture', 'refund', 'sweep', 'close_escrow', 'sweep'] as const;
+const NAMES = ['open_escrow', 'capture', 'refund', 'sweep', 'close_escrow', 'sweep', null, 'capture'] as const;
 /** The place of the escrow among the accounts. */
-const ESCROW_AT = [2, 1, 1, 0, 1, 0] as const;
+const ESCROW_AT = [2, 1, 1, 0, 1, 0, 2, 1] as const;
+/** The length of the data of each on an intent. */
+const BYTES = [113, 1, 1, 1, 1, 31, 0, 34] as const;
 
-/** The act of an instruction by its form, at whichever escrow program; null for another form. */
+/** The act of an instruction on an intent's escrow by its form, at whichever escrow program; null for another form. */
 export function escrowActOf({ program, accounts, data }: SeenInstruction) {
   // Its instructions have one byte, too.
   if (program === ASSOCIATED_TOKEN_PROGRAM) return null;
   const tag = data[0] ?? NAMES.length;
   const [kind, escrow] = [NAMES[tag], accounts[ESCROW_AT[tag] ?? 0]];
-  const bytes = tag === TAG.open ? 113 : tag === TAG.recover ? 31 : 1;
-  return kind && escrow && data.length === bytes ? { kind, escrow } : null;
+  return kind && escrow && data.length === BYTES[tag] ? { kind, escrow } : null;
 }
-
-const readonly = (address: Address): AccountMeta => ({ address, role: AccountRole.READONLY });
-const writable = (address: Address): AccountMeta => ({ address, role: AccountRole.WRITABLE });
-const signer = (address: Address): AccountMeta => ({ address, role: AccountRole.READONLY_SIGNER });
-const payingSigner = (address: Address): AccountMeta => ({ address, role: AccountRole.WRITABLE_SIGNER });
-
-type Of<Account extends string> = { readonly [A in Account | 'programId']: Address };
-
-const instruction = (of: Of<never>, data: Uint8Array, accounts: readonly AccountMeta[]): Instruction => ({
-  programAddress: of.programId,
-  accounts,
-  data,
-});
 
 /** `payer` pays the rents until the end. `vault` must be empty. `treasury` and `refundOwner` own token accounts. */
 export function openInstruction(
@@ -83,6 +83,21 @@ export const captureInstruction = (
     writable(capture.rentPayer),
     readonly(TOKEN_PROGRAM),
   ]);
+
+/** Captures a part of an intent's escrow before `refund_after`, releases the rest, and ends it. */
+export const capturePartInstruction = (
+  capture: Parameters<typeof captureInstruction>[0] & {
+    /** Atomic units to the treasury, less than `total`. */
+    readonly amount: bigint;
+    /** The amount of the escrow. */
+    readonly total: bigint;
+  },
+): Instruction => {
+  const data = Uint8Array.of(...new Uint8Array(9), 1, ...expectedBytes({ capturable: capture.total, refundable: 0n }));
+  data[0] = TAG.capturePart;
+  new DataView(data.buffer).setBigUint64(1, capture.amount, true);
+  return { ...captureInstruction(capture), data };
+};
 
 /** `authority` is the recorded one in any case; `refundAccount` is not looked at when the vault is empty. */
 export const refundInstruction = (
@@ -145,16 +160,6 @@ interface AuthorityParties extends EscrowParties {
   readonly authority: Address;
 }
 
-/** The associated token program's own: creates the account of `owner`, or does nothing when it is there. */
-function createTokenAccount(payer: Address, account: Address, owner: Address, mint: Address): Instruction {
-  const others = [owner, mint, SYSTEM_PROGRAM, TOKEN_PROGRAM].map(readonly);
-  return instruction({ programId: ASSOCIATED_TOKEN_PROGRAM }, Uint8Array.of(1), [
-    payingSigner(payer),
-    writable(account),
-    ...others,
-  ]);
-}
-
 /** Creates vault, then escrow. Signers: `authority`, `payer`. `refundAfter` is ahead of the cluster's clock. */
 export async function openInstructions(
   open: Omit<Parameters<typeof openInstruction>[0], 'escrow' | 'vault' | 'intentHash'> & { readonly intentId: string },
@@ -171,22 +176,28 @@ export async function openInstructions(
  * Captures the amount to the treasury's token account, created when missing. Signer: `authority`. A surplus goes to the
  * refund owner if his account can take it, else stays for a sweep: he could block a capture (docs/escrow.md, Capture).
  */
-export async function captureInstructions(parties: AuthorityParties & { readonly treasury: Address }) {
+export async function captureInstructions(
+  parties: AuthorityParties & {
+    readonly treasury: Address;
+    /** Captures this much of the amount alone, before `refund_after`, and releases the rest (docs/escrow.md, CapturePart). */
+    readonly part?: { readonly amount: bigint; readonly total: bigint } | undefined;
+  },
+) {
   const { payer, mint, treasury, refundOwner, observed } = parties;
   const treasuryAccount = await associatedTokenAddress(treasury, mint);
   const refundAccount = await refundAccountOf(parties);
   const opens = parties.opensRefundAccount !== false;
-  const creates = opens && observed?.refundAccount === 'missing' && observed.excess > 0n;
+  const releases = parties.part !== undefined || (observed?.excess ?? 0n) > 0n;
+  const creates = opens && observed?.refundAccount === 'missing' && releases;
   const pays = creates || observed?.refundAccount === 'usable';
+  const vault = await vaultOf(parties);
+  const accounts = { ...parties, ...vault, treasuryAccount, refundAccount: pays ? refundAccount : null };
   return [
     createTokenAccount(payer, treasuryAccount, treasury, mint),
     ...(creates ? [createTokenAccount(payer, refundAccount, refundOwner, mint)] : []),
-    captureInstruction({
-      ...parties,
-      ...(await vaultOf(parties)),
-      treasuryAccount,
-      refundAccount: pays ? refundAccount : null,
-    }),
+    parties.part === undefined
+      ? captureInstruction(accounts)
+      : capturePartInstruction({ ...accounts, ...parties.part }),
   ];
 }
 

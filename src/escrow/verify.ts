@@ -2,6 +2,7 @@ import type { Address } from '@solana/kit';
 import { associatedTokenAddress, tokenIn } from '../solana/index.ts';
 import { type AccountReader, escrowIn } from './account.ts';
 import { escrowPlace, intentHashOf } from './address.ts';
+import { type AuthorizationTerms, authorizationPlace } from './authorization.ts';
 
 interface Bounds {
   readonly min?: bigint | undefined;
@@ -36,7 +37,19 @@ export type EscrowCheckName =
   | 'refund_owner'
   | 'refund_after'
   | 'vault'
-  | 'held';
+  | 'held'
+  | AuthorizationCheckName;
+
+type AuthorizationCheckName =
+  | 'genesis'
+  | 'operator'
+  | 'pay_to'
+  | 'receiver_authorizer'
+  | 'payer'
+  | 'capture_deadline'
+  | 'refund_deadline'
+  | 'captured'
+  | 'refunded';
 
 export interface EscrowCheck {
   readonly check: EscrowCheckName;
@@ -66,7 +79,10 @@ function within(check: EscrowCheckName, { min, max }: Bounds, found: bigint | nu
 }
 
 /** The balance of the vault, or null when it is not a plain token account of this escrow and mint. */
-function balanceOf(vault: Parameters<typeof tokenIn>[0], { address, mint }: ExpectedEscrow): bigint | null {
+function balanceOf(
+  vault: Parameters<typeof tokenIn>[0],
+  { address, mint }: Pick<ExpectedEscrow, 'address' | 'mint'>,
+): bigint | null {
   const token = tokenIn(vault);
   if (token?.owner !== address || token.mint !== mint || token.state !== 'initialized') return null;
   return token.delegate === null && token.closeAuthority === null ? token.amount : null;
@@ -86,10 +102,10 @@ export async function verifyEscrow({
   const escrow = escrowIn(state, [programId]);
   const place = await escrowPlace(intentHashOf(expected.intentId), programId);
   const checks: EscrowCheck[] = [
-    { check: 'program', expected: programId, found: state?.owner ?? NONE, ok: escrow !== null },
+    { check: 'program', expected: programId, found: state?.owner ?? NONE, ok: escrow?.kind === 'intent' },
     same('address', place.address, expected.address),
   ];
-  if (escrow === null) return checks;
+  if (escrow?.kind !== 'intent') return checks;
   return [
     ...checks,
     same('state', 'open', escrow.state),
@@ -105,6 +121,59 @@ export async function verifyEscrow({
       ok: expected.vault === vaultAddress && escrow.vault === vaultAddress,
     },
     within('held', expected.held ?? {}, balanceOf(vault, expected)),
+  ];
+}
+
+export interface ExpectedAuthorization {
+  readonly terms: AuthorizationTerms;
+  readonly programId: Address;
+  /** Genesis hash of the cluster that `cluster` reads: the program cannot see it, so this check is all there is. */
+  readonly genesis: string;
+  /** Atomic units captured and refunded so far; unset: any. After Authorize both are 0. */
+  readonly captured?: bigint | undefined;
+  readonly refunded?: bigint | undefined;
+}
+
+/**
+ * Compares an open authorization on chain with its terms: accept it as a payment only when every check is `ok`.
+ * Without a state account of the program the list ends after `genesis` and `program`.
+ */
+export async function verifyAuthorization({
+  cluster,
+  terms,
+  programId,
+  ...expected
+}: ExpectedAuthorization & { readonly cluster: AccountReader }): Promise<EscrowCheck[]> {
+  const place = await authorizationPlace(terms, programId);
+  const [state, vault] = await cluster.accounts([place.escrow, place.vault]);
+  const found = escrowIn(state, [programId]);
+  const isThere = found?.kind === 'authorization';
+  const checks: EscrowCheck[] = [
+    same('genesis', expected.genesis, terms.genesis),
+    { check: 'program', expected: programId, found: state?.owner ?? NONE, ok: isThere },
+  ];
+  if (!isThere) return checks;
+  const counted = (check: EscrowCheckName, wanted: bigint | undefined, is: bigint) =>
+    within(check, { min: wanted, max: wanted }, is);
+  return [
+    ...checks,
+    same('state', 'open', found.state),
+    same('operator', terms.operator, found.authority),
+    same('mint', terms.mint, found.mint),
+    same('amount', `${terms.amount}`, `${found.amount}`),
+    same('pay_to', terms.payTo, found.treasury),
+    same('receiver_authorizer', terms.receiverAuthorizer, found.receiverAuthorizer),
+    same('payer', terms.payer, found.refundOwner),
+    same('capture_deadline', `${terms.captureDeadline}`, `${found.refundAfter}`),
+    same('refund_deadline', `${terms.refundDeadline}`, `${found.refundDeadline}`),
+    counted('captured', expected.captured, found.captured),
+    counted('refunded', expected.refunded, found.refunded),
+    same('vault', place.vault, found.vault),
+    within(
+      'held',
+      { min: found.amount - found.captured },
+      balanceOf(vault, { address: place.escrow, mint: terms.mint }),
+    ),
   ];
 }
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe('any instruction', () => {
-  test.each([6, 99, 255])('refuses the unknown tag %i', (tag) =>
+  test.each([9, 99, 255])('refuses the unknown tag %i', (tag) =>
     refused('unknown_instruction', withData(escrow.sweep, Uint8Array.of(tag))),
   );
   test('refuses to have no data', () => refused('wrong_data_length', withData(escrow.sweep, new Uint8Array())));

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isProof, rounds, seedOr } from '../rounds.ts';
-import { type Act, CALLS, textOf } from './model/acts.ts';
-import { createCast, type NAMES } from './model/cast.ts';
-import { AMOUNT, act } from './model/chance.ts';
+import { type Act, CALLS, type ConsentedAct, textOf } from './model/acts.ts';
+import { AMOUNT, createCast, type NAMES } from './model/cast.ts';
+import { act } from './model/chance.ts';
 import { type Machine, openMachine } from './model/machine.ts';
 import { play, type Tally } from './model/play.ts';
 import type { State } from './model/state.ts';
@@ -17,13 +17,20 @@ import { ESCROW_REFUSALS } from './refusals.ts';
 
 const opened: Act = { do: 'open', which: 0, by: 'authority', amount: AMOUNT, dueIn: DAY };
 const pays = (amount: bigint): Act => ({ do: 'pay', which: 0, by: 'traveller', amount });
-const does = (name: (typeof CALLS)[number], by: (typeof NAMES)[number] = 'authority'): Act => ({
+const does = (name: (typeof CALLS)[number], by: (typeof NAMES)[number] = 'authority', which = 0): Act => ({
   do: name,
-  which: 0,
+  which,
   by,
 });
 const waits = (days: bigint): Act => ({ do: 'wait', seconds: days * DAY });
 const madeAgain: Act = { do: 'makeVault', which: 0, by: 'stranger' };
+
+const authorized = (which: number = 3): Act => ({ do: 'authorize', which, by: 'payer', payer: 'authority' });
+const part = (change: Partial<ConsentedAct>): ConsentedAct => ({
+  ...{ do: 'part', which: 3, by: 'operator', amount: 0n, release: false },
+  ...{ consent: 'signed', consentBy: 'authorizer of it' },
+  ...change,
+});
 
 /** Where a sequence begins: chance alone would seldom come far. */
 const BEGINNINGS: readonly (readonly Act[])[] = [
@@ -35,6 +42,13 @@ const BEGINNINGS: readonly (readonly Act[])[] = [
   [opened, pays(AMOUNT), does('capture'), madeAgain, pays(7n)],
   [opened, pays(1n), does('refund')],
   [opened, pays(AMOUNT), does('refund'), waits(31n), does('close'), madeAgain, pays(7n)],
+  [authorized()],
+  [authorized(), part({ amount: 400n })],
+  [authorized(), part({ amount: 400n, release: true })],
+  [authorized(), part({ amount: 400n }), part({ do: 'void' })],
+  [authorized(), authorized(4), part({ which: 4, amount: 400n })],
+  [opened, pays(AMOUNT), part({ which: 0, amount: 400n, release: true })],
+  [authorized(), { do: 'pay', which: 3, by: 'stranger', amount: 7n }],
   [{ ...opened, by: 'stranger', terms: 'theirs' }, pays(AMOUNT), { ...opened, which: 1, terms: 'cross' }],
 ];
 
@@ -42,10 +56,35 @@ const BEGINNINGS: readonly (readonly Act[])[] = [
 const RARE: readonly (readonly [readonly Act[], ...Act[]])[] = [
   [
     [opened, pays(AMOUNT + 7n)],
-    { do: 'sweep', which: 0, by: 'stranger', flaw: { wrong: 'account', at: 2, by: 18 } },
-    { do: 'sweep', which: 0, by: 'stranger', flaw: { wrong: 'account', at: 2, by: 11 } },
+    { do: 'sweep', which: 0, by: 'stranger', flaw: { wrong: 'account', at: 2, by: 12 } },
+    { do: 'sweep', which: 0, by: 'stranger', flaw: { wrong: 'account', at: 2, by: 3 } },
   ],
   [[madeAgain], { ...opened, payer: 'pauper', vault: false }],
+  [[opened], does('capture')],
+  [[opened, pays(AMOUNT)], part({ which: 0, amount: 400n }), part({ which: 0, amount: AMOUNT, release: true })],
+  [[madeAgain, pays(7n)], opened],
+  [[opened, pays(AMOUNT), does('refund'), madeAgain, waits(31n)], does('close')],
+  [[{ ...madeAgain, which: 2 }], does('recover', 'stranger', 2)],
+  [[opened, pays(AMOUNT), { do: 'freeze', what: 'vault', which: 0, of: 'traveller' }], does('capture')],
+  [[], { ...opened, flaw: { wrong: 'account', at: 4, by: 2 } }],
+  // The terms that cannot be made.
+  [[], authorized(7), ...[8, 9, 10, 11, 12, 13].map(authorized)],
+  [[authorized(), part({ amount: 400n })], part({ do: 'refundCaptured', amount: 400n })],
+  [[authorized(), part({ amount: 400n }), part({ do: 'void' })], waits(3n), does('close', 'authority', 3)],
+  [
+    [authorized(), part({ do: 'void' })],
+    does('close', 'authority', 3),
+    { do: 'wait', seconds: 1n },
+    does('close', 'authority', 3),
+  ],
+  // An old consent does not come back with the next life of an address.
+  [
+    [authorized(), part({ do: 'void' }), { do: 'wait', seconds: 1n }, does('close', 'authority', 3), authorized()],
+    part({ do: 'void', consent: 'earlier' }),
+    part({ do: 'void' }),
+  ],
+  [[authorized(), waits(1n)], part({ amount: 1n }), does('refundByAnyone', 'stranger', 3)],
+  [[authorized(), part({ amount: 400n }), waits(3n)], part({ do: 'refundCaptured', amount: 1n })],
   [[opened], { do: 'together', acts: [does('refund'), does('close')] }],
   [[opened, pays(AMOUNT), waits(1n)], does('refundByAnyone', 'stranger'), waits(30n), does('close')],
   [[opened, pays(AMOUNT + 1n)], does('capture'), waits(30n), does('close')],
@@ -100,7 +139,9 @@ test('any sequence of instructions by anybody does what the rules say, to the un
   );
 
   const wanted = [
-    ...[...CALLS, 'open', 'makeVault', 'pay', 'together'].map((name) => `${name} done`),
+    ...[...CALLS, 'open', 'authorize', 'part', 'refundCaptured', 'void', 'makeVault', 'pay', 'together'].map(
+      (name) => `${name} done`,
+    ),
     // No cluster has another rent rule than the two that are known.
     ...Object.values(ESCROW_REFUSALS)
       .map(([name]) => `refused: ${name}`)

@@ -33,6 +33,7 @@ import { associatedTokenAddress } from '../../src/solana/token.ts';
 export const START = 1_800_000_000n;
 export const DAY = 86_400n;
 export const STATE_RENT = 2_784_000n;
+export const AUTHORIZATION_RENT = 3_229_440n;
 export const TOKEN_RENT = 2_039_280n;
 export const SYSTEM_PROGRAM = address('11111111111111111111111111111111');
 

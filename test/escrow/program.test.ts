@@ -25,8 +25,10 @@ describe.each([
     expect(escrow.read()).toEqual({
       address: escrow.escrow,
       programId: escrow.open.programAddress,
+      kind: 'intent',
       state: 'open',
       neverFunded: false,
+      captured: 0n,
       intentHash: intentHashOf('int_1'),
       authority: world.authority.address,
       mint: world.mint,

@@ -39,6 +39,18 @@ export const ESCROW_REFUSALS = {
   134: ['rent_unknown', "The cluster's rent rule is not one that is known."],
   135: ['escrow_still_there', 'There is an escrow at this address: refund or sweep it.'],
   136: ['owner_not_committed', 'The intent id does not name this refund owner.'],
+  137: ['wrong_layout', 'The instruction is not for an escrow of this kind.'],
+  138: ['deadlines_reversed', 'The refund deadline is before the capture deadline.'],
+  139: ['deadline_passed', 'The deadline for this has passed.'],
+  140: ['balances_differ', 'What can be captured or refunded is not what the instruction expects.'],
+  141: ['amount_exceeds', 'That is more than can be captured or refunded.'],
+  142: ['part_invalid', 'Of an intent less than the amount is captured in part, and the rest released.'],
+  143: ['not_consented', "The receiver's authorizer did not consent to this."],
+  144: ['consent_expired', 'The last second for this instruction has passed.'],
+  145: [
+    'source_unusable',
+    'The money does not come from a token account of its signing owner, or comes from the payer.',
+  ],
 } as const satisfies Record<number, readonly [name: string, sentence: string]>;
 
 export type EscrowRefusalCode = keyof typeof ESCROW_REFUSALS;

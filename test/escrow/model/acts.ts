@@ -1,6 +1,14 @@
 import type { AccountMeta, Address, Instruction } from '@solana/kit';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import {
+  authorizeInstruction,
+  capturePartInstruction,
+  recoverAuthorizationInstruction,
+  refundCapturedInstruction,
+  voidInstruction,
+} from '../../../src/escrow/authorization.ts';
+import { consentInstruction, consentMessage, INSTRUCTIONS_SYSVAR } from '../../../src/escrow/consent.ts';
+import {
   captureInstruction,
   closeInstruction,
   openInstruction,
@@ -10,8 +18,8 @@ import {
 } from '../../../src/escrow/program.ts';
 import { SYSTEM_PROGRAM } from '../program-world.ts';
 import { closeAccount, freeze, gift, giveAway, makeAccount, transfer } from './below.ts';
-import type { Cast, Name, Place } from './cast.ts';
-import { entryAt, type State } from './state.ts';
+import { type Cast, INTENTS, NAMES, type Name, type Place, SOUND } from './cast.ts';
+import { capturable, type Escrow, entryAt, refundable, type State } from './state.ts';
 
 /** What somebody tries, in words that can be printed; it becomes instructions in the state that it is tried in. */
 
@@ -46,8 +54,45 @@ export interface OpenAct {
   readonly flaw?: Flaw | undefined;
 }
 
+export interface AuthorizeAct {
+  readonly do: 'authorize';
+  readonly which: number;
+  /** Signs as the payer: whom the terms name, or somebody else. */
+  readonly by: Name | 'payer';
+  /** Pays the rents, and signs. */
+  readonly payer: Name;
+  readonly source?: 'own' | 'second' | 'vault' | 'treasury' | 'otherCoin';
+  readonly vault?: boolean;
+  readonly flaw?: Flaw | undefined;
+}
+
+/** How the receiver consents: by a signature of the transaction, by one before the instruction, or in ways that are none. */
+export const WAYS = ['signs', 'signed', 'missing', 'other', 'earlier', 'apart', 'forged', 'none'] as const;
+
+export interface ConsentedAct {
+  readonly do: 'part' | 'refundCaptured' | 'void';
+  readonly which: number;
+  readonly by: Name | 'operator';
+  readonly amount: bigint;
+  readonly release: boolean;
+  readonly leaves?: boolean | undefined;
+  readonly second?: boolean | undefined;
+  readonly consent: (typeof WAYS)[number];
+  readonly consentBy: Name | 'authorizer of it';
+  /** Added to the expected pair. */
+  readonly off?: readonly [bigint, bigint] | undefined;
+  /** Seconds from now. */
+  readonly validFor?: bigint | undefined;
+  readonly funder?: Name | undefined;
+  readonly funderSigns?: boolean | undefined;
+  readonly source?: 'own' | 'vault' | 'otherCoin' | 'treasury' | undefined;
+  readonly flaw?: Flaw | undefined;
+}
+
 export type Act =
   | OpenAct
+  | AuthorizeAct
+  | ConsentedAct
   | {
       readonly do: CallName;
       readonly which: number;
@@ -99,6 +144,12 @@ export function instructionsOf(cast: Cast, state: State, act: Act): Instruction[
       return [];
     case 'open':
       return opening(cast, state, act);
+    case 'authorize':
+      return authorizing(cast, act);
+    case 'part':
+    case 'refundCaptured':
+    case 'void':
+      return consenting(cast, state, act);
     case 'makeVault': {
       const { escrow } = placeOf(cast, act.which);
       const mint = coinOf(cast, act.coin);
@@ -154,7 +205,7 @@ function ofAnAccount(
 }
 
 function opening(cast: Cast, state: State, act: OpenAct): Instruction[] {
-  const { escrow, intentHash } = placeOf(cast, act.which);
+  const { escrow, hash: intentHash } = placeOf(cast, act.which);
   const { named } = cast;
   const mint = coinOf(cast, act.coin);
   const vault = accountOf(cast, escrow, mint);
@@ -178,20 +229,115 @@ function opening(cast: Cast, state: State, act: OpenAct): Instruction[] {
   return act.vault === false ? [open] : [makeAccount(payer, vault, escrow, mint), open];
 }
 
+function authorizing(cast: Cast, act: AuthorizeAct): Instruction[] {
+  const { escrow, terms } = placeOf(cast, Math.max(act.which, INTENTS));
+  if (!terms) throw new Error('that is an intent');
+  const payer = act.by === 'payer' ? terms.payer : cast.named[act.by];
+  const rentPayer = cast.named[act.payer];
+  const vault = accountOf(cast, escrow, terms.mint);
+  const source = {
+    own: accountOf(cast, terms.payer, terms.mint),
+    second: cast.second,
+    vault,
+    treasury: accountOf(cast, cast.named.treasury, terms.mint),
+    otherCoin: accountOf(cast, terms.payer, terms.mint === cast.usdc ? cast.other : cast.usdc),
+  }[act.source ?? 'own'];
+  const made = authorizeInstruction({ programId: ESCROW_PROGRAM_ID, ...terms, escrow, vault, rentPayer, source });
+  const authorize = flawed(cast, signedBy(made, payer, rentPayer), act.flaw);
+  return act.vault === false ? [authorize] : [makeAccount(rentPayer, vault, escrow, terms.mint), authorize];
+}
+
+/** The escrow at a place, or one as it might be there. */
+function escrowAt(cast: Cast, state: State, { escrow, terms }: Place) {
+  const found = entryAt(state, escrow);
+  if (found.kind === 'escrow') return found;
+  const { authority, treasury, traveller, authorizer } = cast.named;
+  return {
+    authority: terms?.operator ?? authority,
+    treasury: terms?.payTo ?? treasury,
+    refundOwner: terms?.payer ?? traveller,
+    rentPayer: authority,
+    mint: terms?.mint ?? cast.usdc,
+    openedAt: state.now,
+    authorization: terms && { receiverAuthorizer: authorizer },
+  };
+}
+
+const pairOf = (escrow: ReturnType<typeof escrowAt>): readonly [bigint, bigint] =>
+  'amount' in escrow ? [capturable(escrow as Escrow), refundable(escrow as Escrow)] : [0n, 0n];
+
+function consenting(cast: Cast, state: State, act: ConsentedAct): Instruction[] {
+  const place = placeOf(cast, act.which);
+  const escrow = escrowAt(cast, state, place);
+  const { mint, openedAt } = escrow;
+  const authorizer = escrow.authorization?.receiverAuthorizer ?? null;
+  const [, nameOfAuthorizer] = NAMES.map((name) => [cast.named[name], name] as const).find(
+    ([address]) => address === authorizer,
+  ) ?? [null, 'authorizer' as const];
+  const by = act.by === 'operator' ? escrow.authority : cast.named[act.by];
+  const consenter = act.consentBy === 'authorizer of it' ? nameOfAuthorizer : act.consentBy;
+  const bySignature = act.consent === 'signs';
+  const consentBy = bySignature ? cast.named[consenter] : null;
+  const [capturableNow, refundableNow] = pairOf(escrow);
+  const [more, again] = act.off ?? [0n, 0n];
+  const positive = (value: bigint) => (value < 0n ? 0n : BigInt.asUintN(64, value));
+  const expected = {
+    capturable: positive(capturableNow + more),
+    refundable: positive(refundableNow + again),
+    validUntil: state.now + (act.validFor ?? 0n),
+  };
+  const funder = cast.named[act.funder ?? 'treasury'];
+  const vault = accountOf(cast, place.escrow, mint);
+  const accounts = {
+    programId: ESCROW_PROGRAM_ID,
+    authority: escrow.authority,
+    escrow: place.escrow,
+    vault,
+    treasuryAccount: accountOf(cast, escrow.treasury, mint),
+    refundAccount: act.second ? cast.second : accountOf(cast, escrow.refundOwner, mint),
+    rentPayer: escrow.rentPayer,
+    consentBy,
+    expected,
+    amount: act.amount,
+    release: act.release,
+    funder,
+    source: {
+      own: accountOf(cast, funder, mint),
+      vault,
+      otherCoin: accountOf(cast, funder, mint === cast.usdc ? cast.other : cast.usdc),
+      treasury: accountOf(cast, cast.named.treasury, mint),
+    }[act.source ?? 'own'],
+  };
+  const make = (amount: bigint): Instruction => {
+    if (act.do === 'void') return voidInstruction(accounts);
+    if (act.do === 'refundCaptured') return refundCapturedInstruction({ ...accounts, amount });
+    const refundAccount = act.leaves ? null : accounts.refundAccount;
+    return capturePartInstruction({ ...accounts, amount, refundAccount });
+  };
+  const signers = [by, ...(bySignature ? [cast.named[consenter]] : []), ...(act.funderSigns === false ? [] : [funder])];
+  const whole = flawed(cast, signedBy(make(act.amount), ...signers), act.flaw);
+  // An intent knows no consent.
+  const isIntent = place.terms === null && act.do === 'part';
+  if (act.consent === 'none' || (isIntent && act.consent === 'signed')) {
+    const without = (whole.accounts ?? []).filter(({ address }) => address !== INSTRUCTIONS_SYSVAR);
+    return [{ ...whole, accounts: without }];
+  }
+  if (bySignature || act.consent === 'missing') return [whole];
+  const allowed = act.consent === 'other' ? make(act.amount + 1n > 2n ** 64n - 1n ? 0n : act.amount + 1n) : whole;
+  if (!allowed.accounts?.[1]) return [whole];
+  const message = consentMessage(allowed, openedAt - (act.consent === 'earlier' ? 1n : 0n));
+  const signature = cast.sign(act.consent === 'forged' ? 'pauper' : consenter, message);
+  const consent = consentInstruction({ authorizer: cast.named[consenter], message, signature });
+  return act.consent === 'apart'
+    ? [consent, gift(cast.named.stranger, cast.named.pauper, 1n), whole]
+    : [consent, whole];
+}
+
 function calling(cast: Cast, state: State, act: Extract<Act, { readonly do: CallName }>): Instruction {
   const place = placeOf(cast, act.which);
-  const found = entryAt(state, place.escrow);
   const by = cast.named[act.by];
-  const mint = act.coin === undefined && found.kind === 'escrow' ? found.mint : coinOf(cast, act.coin);
-  const recorded =
-    found.kind === 'escrow'
-      ? found
-      : {
-          authority: cast.named.authority,
-          treasury: cast.named.treasury,
-          refundOwner: cast.named.traveller,
-          rentPayer: cast.named.authority,
-        };
+  const recorded = escrowAt(cast, state, place);
+  const mint = act.coin === undefined ? recorded.mint : coinOf(cast, act.coin);
   const refundAccount = act.second ? cast.second : accountOf(cast, recorded.refundOwner, mint);
   const accounts = {
     programId: ESCROW_PROGRAM_ID,
@@ -209,17 +355,21 @@ function calling(cast: Cast, state: State, act: Extract<Act, { readonly do: Call
     refundByAnyone: () => refundInstruction({ ...accounts, byAuthority: false }),
     sweep: () => sweepInstruction(accounts),
     close: () => closeInstruction(accounts),
-    recover: () => recoverInstruction({ ...accounts, intentId: place.intentId, refundOwner: recorded.refundOwner }),
+    recover: () =>
+      place.terms
+        ? recoverAuthorizationInstruction({ ...place.terms, ...accounts, payer: recorded.refundOwner })
+        : recoverInstruction({ ...accounts, intentId: place.intentId, refundOwner: recorded.refundOwner }),
   }[act.do]();
   return flawed(cast, signedBy(made, by), act.flaw);
 }
 
 /** All that an account can be replaced by: everybody, everything of theirs, and what only looks like it. */
 function decoysOf(cast: Cast): Address[] {
-  const owners = [...Object.values(cast.named), ...cast.places.map(({ escrow }) => escrow)];
+  const owners = [...Object.values(cast.named), ...cast.places.slice(0, INTENTS + SOUND).map(({ escrow }) => escrow)];
   const accounts = owners.flatMap((each) => [accountOf(cast, each, cast.usdc), accountOf(cast, each, cast.other)]);
   const { usdc, other, second } = cast;
-  return [...owners, ...accounts, usdc, other, second, ESCROW_PROGRAM_ID, ...Object.values(cast.decoys)];
+  const others = [usdc, other, second, ESCROW_PROGRAM_ID, INSTRUCTIONS_SYSVAR, ...Object.values(cast.decoys)];
+  return [...accounts, ...owners, ...others];
 }
 
 function flawed(cast: Cast, instruction: Instruction, flaw: Flaw | undefined): Instruction {

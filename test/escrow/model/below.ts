@@ -1,4 +1,6 @@
 import type { AccountMeta, Address, Instruction } from '@solana/kit';
+import { ED25519_PROGRAM } from '../../../src/escrow/consent.ts';
+import { verifyEd25519 } from '../../../src/solana/signer.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from '../../../src/solana/token.ts';
 import { SYSTEM_PROGRAM, TOKEN_RENT } from '../program-world.ts';
 import type { Cast } from './cast.ts';
@@ -138,6 +140,10 @@ function giftStep(step: Step): boolean {
 
 /** Applies an instruction of another program to the draft. @returns whether it works */
 export function worksBelow(program: Address, step: Step): boolean {
+  if (program === ED25519_PROGRAM) {
+    const { data } = step;
+    return verifyEd25519(data.subarray(16, 48), data.subarray(112), data.subarray(48, 112));
+  }
   if (program === TOKEN_PROGRAM) return tokenStep(step);
   return program === ASSOCIATED_TOKEN_PROGRAM ? makeStep(step) : giftStep(step);
 }

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { DAY } from '../program-world.ts';
-import { type Act, CALLS, type Flaw } from './acts.ts';
-import { I64_MAX, NAMES, U64_MAX } from './cast.ts';
+import { type Act, CALLS, type ConsentedAct, type Flaw, WAYS } from './acts.ts';
+import { AMOUNT, I64_MAX, INTENTS, NAMES, SOUND, U64_MAX } from './cast.ts';
 
 /** Acts by chance: mostly sensible ones, with people, amounts, times and accounts that are not among them. */
 
-export const AMOUNT = 1_000n;
 const amounts = fc.constantFrom(0n, 1n, 7n, AMOUNT, AMOUNT, AMOUNT, 2n * AMOUNT, 2n ** 63n, U64_MAX);
-const which = fc.constantFrom(0, 0, 0, 1, 1, 2);
+const which = fc.constantFrom(0, 0, 0, 1, 1, 2, 3, 3, 3, 4, 5, 6);
+const authorization = fc.constantFrom(3, 3, 3, 3, 4, 5, 6);
 const anybody = fc.constantFrom(...NAMES);
 const who = fc.constantFrom('authority', 'authority', 'traveller', 'stranger', 'pauper' as const);
 const coin = fc.constantFrom('usdc', 'usdc', 'usdc', 'other' as const);
@@ -18,8 +18,8 @@ const flaw: fc.Arbitrary<Flaw> = fc.oneof(
     weight: 5,
     arbitrary: of<Extract<Flaw, { wrong: 'account' }>>({
       wrong: fc.constant('account'),
-      at: fc.nat(6),
-      by: fc.nat(40),
+      at: fc.nat(7),
+      by: fc.nat(90),
     }),
   },
   {
@@ -34,7 +34,10 @@ const flaw: fc.Arbitrary<Flaw> = fc.oneof(
     wrong: fc.constant('accounts'),
     change: fc.constantFrom(-2, -1, 1, 2, 5),
   }),
-  of<Extract<Flaw, { wrong: 'length' }>>({ wrong: fc.constant('length'), change: fc.constantFrom(-113, -1, 1, 30) }),
+  of<Extract<Flaw, { wrong: 'length' }>>({
+    wrong: fc.constant('length'),
+    change: fc.constantFrom(-113, -1, 1, 24, 30),
+  }),
   of<Extract<Flaw, { wrong: 'byte' }>>({ wrong: fc.constant('byte'), at: fc.nat(112), to: fc.nat(255) }),
 );
 const rarely = fc.option(flaw, { freq: 4, nil: undefined });
@@ -76,6 +79,44 @@ const open: fc.Arbitrary<Act> = fc.record({
   vault: fc.nat(5).map((n) => n > 0),
   flaw: rarely,
 });
+const mostly = <T>(usual: T, ...others: T[]) =>
+  fc.oneof({ weight: 8, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+const authorize: fc.Arbitrary<Act> = fc.record({
+  do: fc.constant('authorize' as const),
+  which: fc.oneof(
+    { weight: 6, arbitrary: authorization },
+    { weight: 1, arbitrary: fc.nat(6).map((n) => INTENTS + SOUND + n) },
+  ),
+  by: mostly<'payer' | (typeof NAMES)[number]>('payer', 'stranger', 'authority'),
+  payer: fc.constantFrom('authority', 'authority', 'stranger', 'pauper' as const),
+  source: mostly<'own' | 'second' | 'vault' | 'treasury' | 'otherCoin'>(
+    'own',
+    'second',
+    'vault',
+    'treasury',
+    'otherCoin',
+  ),
+  vault: fc.nat(5).map((n) => n > 0),
+  flaw: rarely,
+});
+/** The genuine one in every third act: chance alone would seldom get one through. */
+const consented: fc.Arbitrary<ConsentedAct> = fc.record({
+  do: fc.constantFrom('part', 'part', 'refundCaptured', 'void' as const),
+  which: fc.oneof({ weight: 6, arbitrary: authorization }, { weight: 2, arbitrary: fc.constantFrom(0, 1, 2) }),
+  by: mostly<'operator' | (typeof NAMES)[number]>('operator', 'stranger', 'traveller', 'authority'),
+  amount: fc.constantFrom(0n, 1n, 400n, 400n, 600n, AMOUNT - 1n, AMOUNT, AMOUNT + 1n, 2n ** 63n, U64_MAX),
+  release: fc.boolean(),
+  leaves: fc.nat(4).map((n) => n === 0),
+  second: fc.nat(5).map((n) => n === 0),
+  consent: mostly<ConsentedAct['consent']>('signed', ...WAYS),
+  consentBy: mostly<'authorizer of it' | (typeof NAMES)[number]>('authorizer of it', 'stranger', 'authority'),
+  off: mostly<ConsentedAct['off']>([0n, 0n], [1n, 0n], [0n, 1n], [-1n, 0n]),
+  validFor: mostly(0n, -1n, DAY),
+  funder: mostly<ConsentedAct['funder']>('treasury', 'traveller', 'stranger', 'authority'),
+  funderSigns: fc.nat(7).map((n) => n > 0),
+  source: mostly<ConsentedAct['source']>('own', 'vault', 'otherCoin', 'treasury'),
+  flaw: rarely,
+});
 const openAtAnyTime: fc.Arbitrary<Act> = fc.record({
   do: fc.constant('open' as const),
   which,
@@ -88,6 +129,8 @@ const instruction: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: recoverOther },
   { weight: 6, arbitrary: open },
   { weight: 1, arbitrary: openAtAnyTime },
+  { weight: 8, arbitrary: authorize },
+  { weight: 24, arbitrary: consented },
   {
     weight: 8,
     arbitrary: fc.record({

@@ -1,6 +1,7 @@
 import type { Address, Instruction } from '@solana/kit';
 import { Account, Clock, FailedTransactionMetadata, FeatureSet, LiteSvm } from 'litesvm/dist/internal.js';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
+import { ED25519_PROGRAM } from '../../../src/escrow/consent.ts';
 import { escrowElf } from '../../../src/escrow/elf.ts';
 import { START, SYSTEM_PROGRAM } from '../program-world.ts';
 import type { Cast } from './cast.ts';
@@ -34,6 +35,7 @@ export function openMachine(cast: Cast): Machine {
   svm.setFeatureSet(FeatureSet.allEnabled());
   svm.setBuiltins();
   svm.setSysvars();
+  svm.setPrecompiles();
   svm.setDefaultPrograms();
   svm.setSigverify(false);
   svm.setBlockhashCheck(false);
@@ -44,7 +46,7 @@ export function openMachine(cast: Cast): Machine {
     svm.setAccount(bytesOf(address), new Account(lamports, data, owner, false, 0n));
   put(cast.bank, { lamports: BANK, data: new Uint8Array(), owner: bytesOf(SYSTEM_PROGRAM) });
   let bank = BANK;
-  let there: State = { now: 0n, entries: new Map() };
+  let there: State = { now: 0n, entries: new Map(), used: new Set() };
   /** Addresses that a transaction named, which nobody has looked at since. */
   const unsure = new Set<Address>();
 
@@ -87,12 +89,13 @@ export function openMachine(cast: Cast): Machine {
   };
 }
 
-/** The fee of a transaction: 5,000 lamports for the bank's signature and for each other one. */
+/** The fee of a transaction: 5,000 lamports for the bank's signature and for each other one, of a consent, too. */
 export const feeOf = (bank: Address, instructions: readonly Instruction[]): bigint => {
   const signers = new Set([bank]);
   for (const { accounts = [] } of instructions)
     for (const { address, role } of accounts) if (role & 2) signers.add(address);
-  return FEE * BigInt(signers.size);
+  const consents = instructions.filter(({ programAddress }) => programAddress === ED25519_PROGRAM);
+  return FEE * BigInt(signers.size + consents.length);
 };
 
 /** A legacy transaction, with signatures that nobody checks. */

@@ -26,7 +26,8 @@ export interface Escrow {
   readonly state: 'open' | 'captured' | 'refunded';
   readonly neverFunded: boolean;
   readonly bump: number;
-  readonly intentHash: Uint8Array;
+  /** Of the intent id, or of the terms. */
+  readonly hash: Uint8Array;
   readonly authority: Address;
   readonly mint: Address;
   readonly treasury: Address;
@@ -37,7 +38,28 @@ export interface Escrow {
   readonly refundAfter: bigint;
   readonly openedAt: bigint;
   readonly endedAt: bigint;
+  /** What was captured of an intent in part, else null. */
+  readonly part: bigint | null;
+  /** Null for an intent. */
+  readonly authorization: Authorization | null;
 }
+
+export interface Authorization {
+  readonly receiverAuthorizer: Address;
+  readonly captured: bigint;
+  readonly refunded: bigint;
+  readonly refundDeadline: bigint;
+}
+
+export function capturable({ state, amount, authorization }: Escrow): bigint {
+  return state === 'open' ? amount - (authorization?.captured ?? 0n) : 0n;
+}
+
+export const refundable = ({ authorization: found }: Escrow): bigint => (found ? found.captured - found.refunded : 0n);
+
+/** All that the treasury got. */
+export const capturedOf = ({ state, amount, part, authorization }: Escrow): bigint =>
+  authorization?.captured ?? part ?? (state === 'captured' ? amount : 0n);
 
 /** Never changes: a mint, a program, something that only looks like an account of ours. */
 interface Fixed {
@@ -55,6 +77,8 @@ export interface State {
   /** The cluster's clock, seconds since the epoch. */
   readonly now: bigint;
   readonly entries: ReadonlyMap<Address, Entry>;
+  /** The consents that have served: none may serve twice. */
+  readonly used: ReadonlySet<string>;
 }
 
 export const NOTHING: Entry = { kind: 'wallet', lamports: 0n };
@@ -65,9 +89,10 @@ export const entryAt = (state: State, address: Address): Entry => state.entries.
 export interface Draft {
   readonly now: bigint;
   readonly entries: Map<Address, Entry>;
+  used: ReadonlySet<string>;
 }
 
-export const draftOf = (state: State): Draft => ({ now: state.now, entries: new Map(state.entries) });
+export const draftOf = (state: State): Draft => ({ ...state, entries: new Map(state.entries) });
 
 /** The bytes of an account. */
 export interface Raw {
@@ -91,6 +116,7 @@ const STATES = { open: 1, captured: 2, refunded: 3 } as const;
 
 const TOKEN_BYTES = 165;
 export const ESCROW_BYTES = 272;
+export const AUTHORIZATION_BYTES = 336;
 
 function tokenBytes(token: TokenAccount): Uint8Array {
   const data = new Uint8Array(TOKEN_BYTES);
@@ -103,17 +129,24 @@ function tokenBytes(token: TokenAccount): Uint8Array {
 
 /** The layout of docs/escrow.md, State account, written down a second time. */
 function escrowBytes(escrow: Escrow): Uint8Array {
-  const data = new Uint8Array(ESCROW_BYTES);
+  const { authorization, part } = escrow;
+  const data = new Uint8Array(authorization ? AUTHORIZATION_BYTES : ESCROW_BYTES);
   const view = new DataView(data.buffer);
   data.set(new TextEncoder().encode('FARELOCK'), 0);
-  data.set([1, STATES[escrow.state], escrow.bump, escrow.neverFunded ? 1 : 0], 8);
-  data.set(escrow.intentHash, 16);
+  data.set([authorization ? 2 : 1, STATES[escrow.state], escrow.bump, escrow.neverFunded ? 1 : 0], 8);
+  data[12] = part === null ? 0 : 1;
+  data.set(escrow.hash, 16);
   const parties = [escrow.authority, escrow.mint, escrow.treasury, escrow.refundOwner, escrow.rentPayer];
   for (const [index, each] of [...parties, escrow.vault].entries()) data.set(bytesOf(each), 48 + 32 * index);
   view.setBigUint64(240, escrow.amount, true);
   view.setBigInt64(248, escrow.refundAfter, true);
-  view.setBigInt64(256, escrow.openedAt, true);
+  view.setBigInt64(256, part ?? escrow.openedAt, true);
   view.setBigInt64(264, escrow.endedAt, true);
+  if (!authorization) return data;
+  data.set(bytesOf(authorization.receiverAuthorizer), 272);
+  view.setBigUint64(304, authorization.captured, true);
+  view.setBigUint64(312, authorization.refunded, true);
+  view.setBigInt64(320, authorization.refundDeadline, true);
   return data;
 }
 

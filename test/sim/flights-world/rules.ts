@@ -93,7 +93,7 @@ export function declareRules(world: World, stage: Stage) {
     const accounts = stage.ledger.ledger.accountsPage({ by: 'owner', is: ESCROW_PROGRAM_ID }, '', 10_000);
     for (const { address, data } of accounts) {
       const escrow = decodeEscrow(address, ESCROW_PROGRAM_ID, data);
-      if (!escrow) continue;
+      if (escrow?.kind !== 'intent') continue;
       const before = ends.get(address);
       ends.set(address, escrow.state);
       if (before === escrow.state) continue;

@@ -74,7 +74,7 @@ function trailLines(before: Account, after: Account, booked: Intent, paint: Pain
 
 function escrowEndLines(escrow: EscrowAccount | null, intent: Intent, paint: Paint): string[] {
   if (!escrow) return [`Escrow ${intent.escrow.address}: no longer on the cluster.`];
-  const seconds = (value: bigint) => (value === 0n ? null : utcTime(new Date(Number(value) * 1000).toISOString()));
+  const seconds = (value: bigint | null) => (!value ? null : utcTime(new Date(Number(value) * 1000).toISOString()));
   return fieldLines(paint.dim, [
     ['Escrow', escrow.address],
     ['State on chain', paint.bold(escrow.state)],
