@@ -37,7 +37,7 @@ static inline int is_plain_token_account(const Account *account) {
   return token_state(account) == 1 && account->data[72] == 0 && account->data[129] == 0;
 }
 
-static u64 token_transfer(const Account *from, const Account *to, const Account *owner, u64 amount,
+OUTLINED static u64 token_transfer(const Account *from, const Account *to, const Account *owner, u64 amount,
                           const Signer *signer) {
   put_account(0, from, 1, 0);
   put_account(1, to, 1, 0);
@@ -56,7 +56,7 @@ static u64 token_close(const Account *account, const Account *rent_to, const Acc
   return invoke(TOKEN_PROGRAM, 3, 1, signer);
 }
 
-static void put_system_tag(u8 tag) {
+OUTLINED static void put_system_tag(u8 tag) {
   sol_memset_(SCRATCH->cpi_data, 0, 4);
   SCRATCH->cpi_data[0] = tag;
 }

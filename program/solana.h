@@ -112,13 +112,13 @@ OUTLINED static int same(const u8 *left, const u8 *right) {
   return difference == 0;
 }
 
-static inline u64 read_u64(const u8 *from) {
+OUTLINED static u64 read_u64(const u8 *from) {
   u64 value;
   sol_memcpy_(&value, from, sizeof value);
   return value;
 }
 
-static inline i64 now(void) {
+OUTLINED static i64 now(void) {
   sol_get_clock_sysvar(&SCRATCH->clock);
   return SCRATCH->clock.unix_time;
 }

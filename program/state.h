@@ -75,7 +75,7 @@ static inline Seed prefix_of(u8 version) {
                                           : (Seed){INTENT_PREFIX, sizeof INTENT_PREFIX};
 }
 
-static inline void signer_of(EscrowSigner *signer, u8 version, const u8 *hash, const u8 *bump) {
+OUTLINED static void signer_of(EscrowSigner *signer, u8 version, const u8 *hash, const u8 *bump) {
   signer->seeds[0] = prefix_of(version);
   signer->seeds[1] = (Seed){hash, ADDRESS_BYTES};
   signer->seeds[2] = (Seed){bump, 1};
@@ -92,7 +92,7 @@ static u64 expect(const Call *call, u64 account_count, u64 data_length) {
 
 // Only this program can have written to an account that it owns, and only Open and Authorize write the magic: a forgery
 // has another owner, and an account that somebody else assigned to us holds zeros.
-static u64 load_escrow(const Call *call, const Account *account, Escrow **escrow) {
+OUTLINED static u64 load_escrow(const Call *call, const Account *account, Escrow **escrow) {
   REQUIRE(same(account->owner, call->program), STATE_NOT_OURS);
   Escrow *found = (Escrow *)account->data;
   u8 version = account->data_length == sizeof(Escrow)          ? VERSION_INTENT
@@ -104,13 +104,13 @@ static u64 load_escrow(const Call *call, const Account *account, Escrow **escrow
   return OK;
 }
 
-static u64 check_authority(const Account *account, const Escrow *escrow) {
+OUTLINED static u64 check_authority(const Account *account, const Escrow *escrow) {
   REQUIRE(same(account->address, escrow->authority), WRONG_AUTHORITY);
   REQUIRE(account->is_signer, MISSING_SIGNATURE);
   return OK;
 }
 
-static u64 check_rent_payer(const Account *account, const Escrow *escrow) {
+OUTLINED static u64 check_rent_payer(const Account *account, const Escrow *escrow) {
   REQUIRE(same(account->address, escrow->rent_payer), WRONG_RENT_PAYER);
   REQUIRE(account->is_writable, NOT_WRITABLE);
   return OK;
