@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
+import { cases } from '../proof-only.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** The walk of questions in memory, against the real embedded service. */
@@ -39,10 +40,12 @@ test('a walk from a name of a city to a booked flight, with the commands that do
   }
 });
 
-test.each([
-  ['locked', ['Lock the same'], /Locked {5}again/],
-  ['searched', ['Search again', 'Search', 'Lorelei', 'Light', 'Lock it'], /Passengers as before/],
-])(
+test.each(
+  cases<[string, string[], RegExp]>(
+    [['locked', ['Lock the same'], /Locked {5}again/]],
+    [['searched', ['Search again', 'Search', 'Lorelei', 'Light', 'Lock it'], /Passengers as before/]],
+  ),
+)(
   'a lock that runs out while passengers are typed: said, and %s again; nobody is typed twice',
   async (how, answers, said) => {
     let aheadMs = 0;

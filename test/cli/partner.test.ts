@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { proofTest } from '../proof-only.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** The partner's commands on the embedded stack: every command works at once, with the demo's keys and orders. */
@@ -155,7 +156,7 @@ describe('orders', () => {
     expect(seen).toEqual(['FUNDS_RECEIVED', status.toUpperCase().replace('-', '_')]);
   });
 
-  test('watch tells every change, also several between two looks, each with what it then was', async () => {
+  proofTest('watch tells every change, also several between two looks, each with what it then was', async () => {
     const orderId = await newOrder();
     let lines = 0;
     const updates = [
@@ -389,7 +390,7 @@ describe('apply', () => {
     expect((await run(`partner orders show ${orderId} --json status`)).json().status).toBe('AWAITING_FUNDS');
   });
 
-  test('says what is wrong with 5,000 rows in fifteen lines, and writes the corrected file', async () => {
+  proofTest('says what is wrong with 5,000 rows in fifteen lines, and writes the corrected file', async () => {
     const orderId = await newOrder();
     const file = join(home, 'many.csv');
     const corrected = join(home, 'many.corrected.csv');

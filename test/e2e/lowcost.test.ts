@@ -11,7 +11,7 @@ import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './fare
 const DOCUMENTS = { nationality: 'PT', passport_number: 'CB123456', passport_expiry: '2099-05-01' };
 
 const server = farelockIn();
-const embedded = farelockIn();
+const embedded = inMemory(farelockIn());
 let remote: Runner;
 let served: Served;
 beforeAll(async () => {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { faultsOf } from '../cli/published.ts';
 import { isHere } from '../needs.mjs';
+import { proofTest } from '../proof-only.ts';
 import { BIN, farelockIn, type Runner } from './farelock.ts';
 
 /** The built tool prints what the published schemas say, and has them with it. */
@@ -31,7 +32,7 @@ describe.runIf(isBuilt)('the built tool', () => {
     expect(faultsOf(name, ran.json())).toEqual([]);
   });
 
-  test('lines and errors are too', async () => {
+  proofTest('lines and errors are too', async () => {
     const streamed = await farelock.run(['search', 'LIS', 'BER', '--depart', '+31d', '--ndjson']);
     for (const line of streamed.stdout.trimEnd().split('\n')) {
       expect(faultsOf('search-ndjson', JSON.parse(line))).toEqual([]);

@@ -7,7 +7,7 @@ import bs58 from 'bs58';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fastClockEnv } from '../clock.ts';
-import { cases } from '../proof-only.ts';
+import { cases, proofTest } from '../proof-only.ts';
 import { BIN, farelockIn, type Ran, serveIn } from './farelock.ts';
 import { faultLibrary } from './fault.ts';
 
@@ -27,20 +27,11 @@ const EROFS = 30;
 const EMFILE = 24;
 const EACCES = 13;
 
-/** A search in a home whose database stays locked. It waits for half a minute, beside the other tests. */
-let waitedInVain: Promise<Ran>;
-let holder: InstanceType<typeof Sqlite>;
-
 beforeAll(async () => {
   const made = await farelockIn({}, used).run(['wallet', 'balance', '--json']);
   expect(made.exitCode, made.stdout + made.stderr).toBe(0);
-  const home = copyOfUsed();
-  holder = new Sqlite(join(home, 'service.db'));
-  holder.exec('begin immediate');
-  waitedInVain = farelockIn(fastClockEnv(30), home).run(SEARCH);
 });
 afterAll(() => {
-  holder?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -222,6 +213,10 @@ describe.runIf(shim !== null)('a fault of a file, while serving', () => {
   });
 });
 
-test('a file that another process keeps locked is storage_locked, and named', async () => {
-  expectTold(await waitedInVain, 'storage_locked', 7, 'service.db');
+proofTest('a file that another process keeps locked is storage_locked, and named', async () => {
+  const home = copyOfUsed();
+  const holder = new Sqlite(join(home, 'service.db'));
+  holder.exec('begin immediate');
+  expectTold(await farelockIn({}, home).run(SEARCH), 'storage_locked', 7, 'service.db');
+  holder.close();
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
+import { proofTest } from '../proof-only.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
 /** Traces of a service that is run with the SDK of OpenTelemetry, and without it. */
@@ -77,7 +78,7 @@ test('a search is a trace with what it asked of airline and payment, and nothing
   expect(JSON.stringify(seen)).not.toMatch(/secret|127\.0\.0\.1:\d+\/air/);
 });
 
-test('the trace of a trusted proxy goes on', async () => {
+proofTest('the trace of a trusted proxy goes on', async () => {
   const { served, spans } = await traced(['--trusted-proxy', '127.0.0.1,::1']);
   await fetch(`${served.flightsUrl}/health`, { headers: { traceparent } });
   await served.stop();
@@ -85,7 +86,7 @@ test('the trace of a trusted proxy goes on', async () => {
   expect(health).toMatchObject({ trace: CALLER.trace, parent: CALLER.span });
 });
 
-test('OTEL_ variables without an SDK are said, and the service serves', async () => {
+proofTest('OTEL_ variables without an SDK are said, and the service serves', async () => {
   const home = farelockIn({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
   closing.push(home.close);
   const served = await serveIn(home);

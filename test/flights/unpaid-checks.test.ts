@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { problem } from '../../src/kernel/problems.ts';
+import { cases } from '../proof-only.ts';
 import { openWorld, PASSENGER, TRIP, type World } from './world.ts';
 
 /** Calls that pay nothing must not wear the airline's patience out, nor raise anybody's price. */
@@ -160,32 +161,31 @@ test('a payment that is none is no way around the limit', async () => {
   expect(asked.length).toBeLessThanOrEqual(32);
 });
 
-test.each(['/air/intents', '/air/offer-details', '/air/book'])(
-  'a payer whose good payments end in free refusals is slowed down: 429 too_many_requests of %s',
-  async (path) => {
-    await world.close();
-    // Unpaid calls have nobody asked, so that each is challenged.
-    world = await openWorld({ airline: 'scripted', lowcostMs: 20, options: { freeChecksPerClient: 0 } });
-    const body = {
-      '/air/intents': intentOn('no_such_offer'),
-      '/air/offer-details': { offer_id: 'lowcost:unknown' },
-      '/air/book': { intent_id: (await world.intent('off_1')).intent_id, passengers: [PASSENGER] },
-    }[path] as object;
-    const payment = await world.sign((await from('203.0.113.5', path, body)) as never);
-    world.airline.script.before = {
-      offer: () => {
-        throw problem('offer_expired');
-      },
-    };
-    let last = await from('203.0.113.5', path, body);
-    // A slow machine gives some of them back before it has asked for all.
-    for (let n = 0; n < 400 && last.status !== 429; n++) {
-      last = await from(`203.0.113.${n % 250}`, path, body, { 'PAYMENT-SIGNATURE': payment });
-    }
-    expect([last.status, last.body.code]).toEqual([429, 'too_many_requests']);
-    expect(last.headers.get('retry-after')).toMatch(/^[1-9]/);
-  },
-);
+test.each(
+  cases<'/air/intents' | '/air/offer-details' | '/air/book'>(['/air/intents'], ['/air/offer-details', '/air/book']),
+)('a payer whose good payments end in free refusals is slowed down: 429 too_many_requests of %s', async (path) => {
+  await world.close();
+  // Unpaid calls have nobody asked, so that each is challenged.
+  world = await openWorld({ airline: 'scripted', lowcostMs: 20, options: { freeChecksPerClient: 0 } });
+  const body = {
+    '/air/intents': intentOn('no_such_offer'),
+    '/air/offer-details': { offer_id: 'lowcost:unknown' },
+    '/air/book': { intent_id: (await world.intent('off_1')).intent_id, passengers: [PASSENGER] },
+  }[path] as object;
+  const payment = await world.sign((await from('203.0.113.5', path, body)) as never);
+  world.airline.script.before = {
+    offer: () => {
+      throw problem('offer_expired');
+    },
+  };
+  let last = await from('203.0.113.5', path, body);
+  // A slow machine gives some of them back before it has asked for all.
+  for (let n = 0; n < 400 && last.status !== 429; n++) {
+    last = await from(`203.0.113.${n % 250}`, path, body, { 'PAYMENT-SIGNATURE': payment });
+  }
+  expect([last.status, last.body.code]).toEqual([429, 'too_many_requests']);
+  expect(last.headers.get('retry-after')).toMatch(/^[1-9]/);
+});
 
 test.each(['/air/book', '/air/offer-details'])(
   'every unpaid call that has the airline asked is limited: %s',

@@ -223,29 +223,32 @@ describe('a payment above the allowance is asked of the person behind the client
     expect(before - (await balance())).toBeCloseTo(0.1, 5);
   });
 
-  test('a pay-out above the allowance is asked too: after a no nothing is decided, after a yes it is paid out', async () => {
-    await beside.run(['wallet', 'airdrop', '--usdc', '3000']);
-    const found = await beside.run('search LIS BER --depart +33d --all-fares --limit 500 --json'.split(' '));
-    const refundable = found
-      .json<{ offers: (Offer & { conditions: { refund_allowed: boolean | null } | null })[] }>()
-      .offers.find(
-        (one) =>
-          one.conditions?.refund_allowed === true && one.total_currency === 'USD' && one.offer_id.startsWith('off_'),
-      );
-    const made = await beside.run(['intent', 'create', refundable?.offer_id ?? '', '--json']);
-    const { intent_id: id } = made.json<{ intent_id: string }>();
-    await beside.run(['book', id, '--passengers', '-', '--yes'], { input: JSON.stringify([PASSENGER]) });
-    await beside.run(['refund', 'request', id, '--reason', 'Illness']);
-    const options = ['--tools', 'refunds', '--allow-changes', '--allow-spending', '0'];
-    const before = await balance();
-    const no = await asking(() => ({ action: 'decline' }), ...options);
-    expect((await call(no.client, 'refund_approve', { id })).error).toMatchObject({ code: 'payment_above_cap' });
-    expect(await call(no.client, 'refund_show', { id })).toMatchObject({ status: 'received' });
-    const { client, asked } = await asking(yes, ...options);
-    expect(await call(client, 'refund_approve', { id })).toMatchObject({ status: 'refunded' });
-    expect([no.asked.length, asked.length]).toEqual([1, 1]);
-    expect(asked[0]).toContain(`${((await balance()) - before).toFixed(2)} USDC for refund_approve ${id}`);
-  });
+  proofTest(
+    'a pay-out above the allowance is asked too: after a no nothing is decided, after a yes it is paid out',
+    async () => {
+      await beside.run(['wallet', 'airdrop', '--usdc', '3000']);
+      const found = await beside.run('search LIS BER --depart +33d --all-fares --limit 500 --json'.split(' '));
+      const refundable = found
+        .json<{ offers: (Offer & { conditions: { refund_allowed: boolean | null } | null })[] }>()
+        .offers.find(
+          (one) =>
+            one.conditions?.refund_allowed === true && one.total_currency === 'USD' && one.offer_id.startsWith('off_'),
+        );
+      const made = await beside.run(['intent', 'create', refundable?.offer_id ?? '', '--json']);
+      const { intent_id: id } = made.json<{ intent_id: string }>();
+      await beside.run(['book', id, '--passengers', '-', '--yes'], { input: JSON.stringify([PASSENGER]) });
+      await beside.run(['refund', 'request', id, '--reason', 'Illness']);
+      const options = ['--tools', 'refunds', '--allow-changes', '--allow-spending', '0'];
+      const before = await balance();
+      const no = await asking(() => ({ action: 'decline' }), ...options);
+      expect((await call(no.client, 'refund_approve', { id })).error).toMatchObject({ code: 'payment_above_cap' });
+      expect(await call(no.client, 'refund_show', { id })).toMatchObject({ status: 'received' });
+      const { client, asked } = await asking(yes, ...options);
+      expect(await call(client, 'refund_approve', { id })).toMatchObject({ status: 'refunded' });
+      expect([no.asked.length, asked.length]).toEqual([1, 1]);
+      expect(asked[0]).toContain(`${((await balance()) - before).toFixed(2)} USDC for refund_approve ${id}`);
+    },
+  );
 
   test('a server that is stopped answers a call with an open question as a no', async () => {
     const { client, asked } = await asking(() => new Promise(() => undefined), '--allow-spending', '0');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { worldDatabase } from '../flights/world-database.ts';
+import { proofDescribe } from '../proof-only.ts';
 import { newDatabases, postgresIsInstalled } from './postgres.ts';
 
 /** The same lives as on a file, held against what PostgreSQL means to do for each statement. */
@@ -15,5 +16,5 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', async () => {
     await databases.close();
   });
   describe('flights', () => import('./plans-flights.test.ts').then(() => undefined));
-  describe('partners', () => import('./plans-partner.test.ts').then(() => undefined));
+  proofDescribe('partners', () => import('./plans-partner.test.ts').then(() => undefined));
 });

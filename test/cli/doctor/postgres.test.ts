@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../../src/service/home.ts';
 import { serviceMigrations } from '../../../src/service/migrations.ts';
+import { proofTest } from '../../proof-only.ts';
 import { postgresIsInstalled, startPostgres, type TestPostgres } from '../../store/postgres.ts';
 import { runInMemory, temporaryHome } from '../memory.ts';
 
@@ -204,7 +205,7 @@ test('a server that is away is told, by host and port', async () => {
   });
 });
 
-test('a server that takes the call and says nothing is given up', async () => {
+proofTest('a server that takes the call and says nothing is given up', async () => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as AddressInfo;

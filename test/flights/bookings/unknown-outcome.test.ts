@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { CreatedIntent, Order, StuckItem } from '../../../src/wire/flights/index.ts';
+import { proofTest } from '../../proof-only.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';
 
 /** An airline that can't prove that it ordered nothing: never a second order, and never a refund beside a ticket. */
@@ -157,15 +158,19 @@ describe('an order that the airline refused for certain', () => {
     expect((await world.show(made)).status).toBe('booked');
   });
 
-  test('goes back for the balance once the deadline is near', async () => {
-    script().before.createOrder = () => {
-      throw new OrderRefused('provider_balance_low', false);
-    };
-    await world.book(made);
-    await world.work(25 * 3_600_000);
-    expect(await world.show(made)).toMatchObject({ status: 'refunded', refund_reason: 'provider_balance_low' });
-    // A day of tries.
-  }, 180_000);
+  proofTest(
+    'goes back for the balance once the deadline is near',
+    async () => {
+      script().before.createOrder = () => {
+        throw new OrderRefused('provider_balance_low', false);
+      };
+      await world.book(made);
+      await world.work(25 * 3_600_000);
+      expect(await world.show(made)).toMatchObject({ status: 'refunded', refund_reason: 'provider_balance_low' });
+      // A day of tries.
+    },
+    180_000,
+  );
 });
 
 describe('trouble of our own is no answer of the airline', () => {

@@ -6,6 +6,7 @@ import { LEASE_MS, STEP_MS } from '../../../src/flights/bookings/machine.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
+import { proofTest } from '../../proof-only.ts';
 import { openWorld, type World, type WorldOptions } from '../world.ts';
 
 const HOUR_MS = 3_600_000;
@@ -357,47 +358,50 @@ test('a worker that was overtaken changes nothing', async () => {
   expect(world.airline.script.created).toBe(1);
 });
 
-test('a step may take longer than a lease, and is nobody else’s meanwhile; one that hangs is taken over', async () => {
-  const { made } = await requested();
-  let asked = 0;
-  let release: () => void = () => undefined;
-  const answer = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  world.airline.script.before.offer = async () => {
-    asked++;
-    if (asked === 1) await answer;
-  };
-  const lease = async () =>
-    Number(
-      (
-        await world.store
-          .selectFrom('bookings')
-          .select('lease_until_ms')
-          .where('intent_id', '=', made.intent_id)
-          .executeTakeFirstOrThrow()
-      ).lease_until_ms,
-    );
-  // The test's clock runs ahead of the machine's, and the lease is renewed by it.
-  const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal);
-  const slow = world.service((ports) => ({ ...ports, clock: { now: world.clock.now, sleep } })).worker.runDue();
-  await expect.poll(() => asked).toBe(1);
-  for (let passed = 0; passed < STEP_MS; passed += LEASE_MS * 0.5) {
-    const heldUntilMs = await lease();
-    world.clock.advance(LEASE_MS * 0.5);
-    if (passed + LEASE_MS * 0.5 >= STEP_MS) break;
-    await expect.poll(lease, { timeout: 30_000, interval: 20 }).toBeGreaterThan(heldUntilMs);
+proofTest(
+  'a step may take longer than a lease, and is nobody else’s meanwhile; one that hangs is taken over',
+  async () => {
+    const { made } = await requested();
+    let asked = 0;
+    let release: () => void = () => undefined;
+    const answer = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    world.airline.script.before.offer = async () => {
+      asked++;
+      if (asked === 1) await answer;
+    };
+    const lease = async () =>
+      Number(
+        (
+          await world.store
+            .selectFrom('bookings')
+            .select('lease_until_ms')
+            .where('intent_id', '=', made.intent_id)
+            .executeTakeFirstOrThrow()
+        ).lease_until_ms,
+      );
+    // The test's clock runs ahead of the machine's, and the lease is renewed by it.
+    const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal);
+    const slow = world.service((ports) => ({ ...ports, clock: { now: world.clock.now, sleep } })).worker.runDue();
+    await expect.poll(() => asked).toBe(1);
+    for (let passed = 0; passed < STEP_MS; passed += LEASE_MS * 0.5) {
+      const heldUntilMs = await lease();
+      world.clock.advance(LEASE_MS * 0.5);
+      if (passed + LEASE_MS * 0.5 >= STEP_MS) break;
+      await expect.poll(lease, { timeout: 30_000, interval: 20 }).toBeGreaterThan(heldUntilMs);
+      await world.service().worker.runDue();
+      expect(asked).toBe(1);
+    }
+    world.clock.advance(LEASE_MS);
     await world.service().worker.runDue();
-    expect(asked).toBe(1);
-  }
-  world.clock.advance(LEASE_MS);
-  await world.service().worker.runDue();
-  expect(asked).toBe(2);
-  expect((await world.show(made)).status).toBe('booked');
-  release();
-  await slow;
-  expect(world.airline.script.created).toBe(1);
-});
+    expect(asked).toBe(2);
+    expect((await world.show(made)).status).toBe('booked');
+    release();
+    await slow;
+    expect(world.airline.script.created).toBe(1);
+  },
+);
 
 test('a clock that was set back holds up no booking', async () => {
   const { made } = await requested();

@@ -4,6 +4,7 @@ import { createNetwork } from '../../../src/sandbox/airline/connections.ts';
 import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
 import { createTimetable, type Flight } from '../../../src/sandbox/airline/timetable.ts';
 import { airportByCode, createWorld, distanceKm, readAirlines } from '../../../src/sandbox/airline/world.ts';
+import { proofTest } from '../../proof-only.ts';
 
 const world = createWorld('test');
 const network = createNetwork(world);
@@ -80,7 +81,7 @@ describe('an airport is found', () => {
 });
 
 describe('the timetable', () => {
-  test('gives a flight number to one departure of a week only', () => {
+  proofTest('gives a flight number to one departure of a week only', () => {
     const owner = new Map<string, string>();
     for (const { airline, slot, from, to } of week) {
       if (airline.hubs.length === 0) continue;
@@ -92,7 +93,7 @@ describe('the timetable', () => {
     }
   });
 
-  test('leaves at hours at which airports are open', () => {
+  proofTest('leaves at hours at which airports are open', () => {
     for (const { slot } of week) {
       expect(slot.departureMinute).toBeGreaterThanOrEqual(5 * 60 + 30);
       expect(slot.departureMinute).toBeLessThan(24 * 60);

@@ -5,6 +5,7 @@ import { IDENTITY, readMark } from '../../../src/store/index.ts';
 import { openReads } from '../../../src/store/postgres/reads.ts';
 import { worldClock } from '../../clock.ts';
 import { farelockIn } from '../../e2e/farelock.ts';
+import { proofTest } from '../../proof-only.ts';
 import { postgresIsInstalled, postgresKeepsTime, startPostgres } from '../postgres.ts';
 
 /** Lists and gauges from a standby, which may be behind; from the primary, where there is no standby to ask. */
@@ -77,7 +78,7 @@ test.runIf(postgresIsInstalled)(
   },
 );
 
-test.runIf(postgresKeepsTime)('a list of the desk comes from the standby that the settings name', async () => {
+proofTest.runIf(postgresKeepsTime)('a list of the desk comes from the standby that the settings name', async () => {
   const server = await startPostgres({ nowMs: worldClock.now() });
   closing.push(server.close);
   const home = farelockIn({ FARELOCK_DATABASE_URL: server.url });

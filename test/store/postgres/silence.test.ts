@@ -9,6 +9,7 @@ import { serviceMigrations } from '../../../src/service/migrations.ts';
 import { openPostgres } from '../../../src/store/postgres/open.ts';
 import { isDatabaseAway } from '../../../src/store/postgres/refusal.ts';
 import { buildProgram } from '../../built.ts';
+import { proofTest } from '../../proof-only.ts';
 import { postgresIsInstalled, startPostgres } from '../postgres.ts';
 
 /** What falls silent is waited for up to a bound, whoever holds the writers' lock at that moment. */
@@ -35,7 +36,7 @@ const write = (store: Store, key: string) =>
 
 const away = (work: Promise<unknown>): Promise<boolean> => work.then(() => false, isDatabaseAway);
 
-test.runIf(postgresIsInstalled)(
+proofTest.runIf(postgresIsInstalled)(
   'a process that is stopped while it holds the writers’ lock loses it, and what it began is undone',
   async () => {
     const store = await opened(openStore(server.url));

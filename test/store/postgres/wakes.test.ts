@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../../src/service/home.ts';
 import { openWakes, type Wakes } from '../../../src/store/postgres/wakes.ts';
+import { proofTest } from '../../proof-only.ts';
 import { newDatabases, postgresIsInstalled } from '../postgres.ts';
 
 /** Processes on one PostgreSQL tell each other of work. */
@@ -54,7 +55,7 @@ test.runIf(postgresIsInstalled)(
   },
 );
 
-test.runIf(postgresIsInstalled)('a connection that ends is made again', async () => {
+proofTest.runIf(postgresIsInstalled)('a connection that ends is made again', async () => {
   const url = await databases.next();
   const { store, wakes, woken, said } = await opened(url);
   await expect.poll(() => wakes.isHeard()).toBe(true);

@@ -8,8 +8,6 @@ import { afterEach, expect, test } from 'vitest';
 import type { CreatedIntent, Health, Intent, Offer } from '../../src/wire/flights/index.ts';
 import { inMemory } from '../cli/memory.ts';
 import { worldClock } from '../clock.ts';
-import { proofTest } from '../proof-only.ts';
-import { isProof } from '../rounds.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { BIN, farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 import { asked } from './stage.ts';
@@ -195,7 +193,7 @@ const ordersAt = async (airline: string): Promise<number> => {
 
 /** Kills the comparison somewhere on its way, and leaves it there. */
 async function killed({ env }: Runner, args: readonly string[]): Promise<void> {
-  for (const ms of isProof ? [800, 900, 1_000, 1_100, 1_200, 1_300] : [1_000]) {
+  for (const ms of [800, 900, 1_000, 1_100, 1_200, 1_300]) {
     const child = spawn(process.execPath, [BIN, ...args, '--json'], {
       env: { ...process.env, ...env },
       stdio: 'ignore',
@@ -232,7 +230,7 @@ function pageOf() {
   return { settings, backup: backup.trim().split('\n'), restore: restore.trim().split('\n') };
 }
 
-proofTest.runIf(postgresKeepsTime)(
+test.runIf(postgresKeepsTime)(
   'a PostgreSQL that is put back to a point in time by the commands of the page is reconciled',
   async () => {
     const page = pageOf();

@@ -25,13 +25,13 @@ import { asked } from './stage.ts';
  * cluster's JSON-RPC. What everybody won and lost is read from the transactions themselves, so that no moment is missed.
  */
 
-const ROUNDS = rounds(1, 3);
+const ROUNDS = rounds(0, 3);
 const SOL = 1_000_000_000n;
 const MINUTE_MS = 60_000;
 const FEE = 100_000n;
 const WALLETS = 5;
 const BURSTS = 5;
-const REQUESTS_EACH = rounds(6, 40);
+const REQUESTS_EACH = rounds(0, 40);
 /** He hands his stake on later from burst to burst, while more and more payments were verified and none is settled. */
 const FIRST_DELAY_MS = 5;
 const DELAY_STEP_MS = 25;
