@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { proofTest } from '../proof-only.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** What partners read: tables that fit, files with mistakes, dry runs, and changes as they happen. */
@@ -216,7 +217,7 @@ describe('history', () => {
     close();
   });
 
-  test('of payments, of the wallet and of the desk is in words, with amounts', async () => {
+  proofTest('of payments, of the wallet and of the desk is in words, with amounts', async () => {
     await run('wallet new');
     await run('search LIS BER --depart +30d --limit 2');
     const payments = await run('payments list', { terminal: true, columns: 60 });

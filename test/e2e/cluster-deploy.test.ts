@@ -200,7 +200,7 @@ proofTest(
   120_000,
 );
 
-test('two at once deploy one program, with the keys of the first', async () => {
+proofTest('two at once deploy one program, with the keys of the first', async () => {
   const authority = await funded();
   const itself = farelockIn(operator.env, operator.home);
   const both = await Promise.all([1, 2].map(() => ran<Deployed>(itself, ['cluster', 'deploy', '--yes'])));
@@ -235,20 +235,24 @@ proofTest('stopped with Ctrl-C, it says how to go on, and goes on', async () => 
   expect(await ran(operator, ['cluster', 'deploy', '--yes'])).toMatchObject({ status: 'deployed' });
 });
 
-test('a cluster that loses three of ten transactions takes it all the same', async () => {
-  await funded();
-  let sent = 0;
-  let lost = 0;
-  between.answer = async (call, honest) => {
-    if (call.method !== 'sendTransaction' || ![2, 5, 8].includes(sent++ % 10)) return honest();
-    lost++;
-    // Taken, and dropped; or nobody answers.
-    return lost % 2 ? { jsonrpc: '2.0', id: call.id, result: '1'.repeat(64) } : null;
-  };
-  const done = await ran<Deployed>(operator, ['cluster', 'deploy', '--yes', '--final']);
-  expect(lost).toBeGreaterThan(4);
-  expect(done).toMatchObject({ status: 'deployed', upgrade_authority: null });
-}, 120_000);
+proofTest(
+  'a cluster that loses three of ten transactions takes it all the same',
+  async () => {
+    await funded();
+    let sent = 0;
+    let lost = 0;
+    between.answer = async (call, honest) => {
+      if (call.method !== 'sendTransaction' || ![2, 5, 8].includes(sent++ % 10)) return honest();
+      lost++;
+      // Taken, and dropped; or nobody answers.
+      return lost % 2 ? { jsonrpc: '2.0', id: call.id, result: '1'.repeat(64) } : null;
+    };
+    const done = await ran<Deployed>(operator, ['cluster', 'deploy', '--yes', '--final']);
+    expect(lost).toBeGreaterThan(4);
+    expect(done).toMatchObject({ status: 'deployed', upgrade_authority: null });
+  },
+  120_000,
+);
 
 test('on mainnet nothing is signed without --mainnet, and the next commands are of the same cluster', async () => {
   const methods = new Set<string>();

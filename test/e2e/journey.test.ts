@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Offer } from '../../src/wire/flights/index.ts';
 import { inMemory } from '../cli/memory.ts';
+import { proofTest } from '../proof-only.ts';
 import { farelockIn, PASSENGER, type Runner } from './farelock.ts';
 
 /** The first journey, each step a process of its own and nothing else running. */
@@ -89,7 +90,7 @@ test('four commands that make one new home at the same moment all succeed, with 
   expect(new Set(ran.map((one) => one.json<{ address: string }>().address)).size).toBe(1);
 });
 
-test('nothing private stands on the disk in clear, and every file is the user’s own', async () => {
+proofTest('nothing private stands on the disk in clear, and every file is the user’s own', async () => {
   const farelock = newHome();
   const { intent, passengers } = await firstIntent(farelock);
   const booked = await farelock.run(['book', intent.intent_id, '--passengers', passengers, '--yes', '--json']);

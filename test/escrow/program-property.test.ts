@@ -119,7 +119,7 @@ test('any sequence of instructions by anybody does what the rules say, to the un
     maxCommands: 24,
     size: 'max',
   });
-  const numRuns = rounds(300, 100_000);
+  const numRuns = rounds(150, 100_000);
   fc.assert(
     fc.property(fc.constantFrom(...BEGINNINGS), sequence, (beginning, commands) => {
       machine.become(cast.initial);

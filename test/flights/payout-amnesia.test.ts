@@ -53,7 +53,7 @@ async function approvedOverAmnesia(seed: number, forMs: number, alsoHistory: boo
   };
 }
 
-test.each(upTo(rounds(2, 20)))(
+test.each(upTo(rounds(1, 20)))(
   'a pay-out that the node forgets for 110 s is made once, and ends once it remembers (run %i)',
   async (seed) => {
     const run = await approvedOverAmnesia(seed, 110_000, seed % 2 === 1);

@@ -192,7 +192,7 @@ proofTest('a search is continued for free, or waits for every seller by itself',
   expect((whole.document.offers as Offer[]).some(({ offer_id }) => offer_id.startsWith('lowcost:'))).toBe(true);
 });
 
-test('the plan of a booking names fare, passengers and the wallet that a refund goes to', async () => {
+proofTest('the plan of a booking names fare, passengers and the wallet that a refund goes to', async () => {
   const client = await connect('--allow-spending', '1');
   const searched = await call(client, 'search', { ...SEARCH, depart: '+45d' });
   const intent = await call(client, 'intent_create', { offer_id: offerIn(searched).offer_id });
@@ -307,7 +307,7 @@ test('a list that its command gives whole comes in part, and says how to go on',
   expect(airports.document).toMatchObject({ airports: { length: 20 }, next_offset: 20 });
 });
 
-test('the rest of a paid search is free, and its offers are resources', async () => {
+proofTest('the rest of a paid search is free, and its offers are resources', async () => {
   const client = await connect('--allow-spending', '1');
   const asked = { from: 'LIS', to: 'BER', depart: '+44d' };
   const first = await call(client, 'search', asked);

@@ -131,7 +131,7 @@ proofTest('an order that is watched goes its way; rows that were applied are tol
   expect(rest.json()).toMatchObject({ rows: 300, applied: 300 });
 });
 
-test('at the question of an operator nothing was paid out or changed', async () => {
+proofTest('at the question of an operator nothing was paid out or changed', async () => {
   const intent = await newIntent();
   await beside.run(['book', intent, '--passengers', join(tool.home, 'passengers.json'), '--yes']);
   const asked = ['refund', 'request', intent, '--reason', 'Plans have changed', '--yes', '--json'];

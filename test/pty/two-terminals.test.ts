@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { farelockIn, type Runner } from '../e2e/farelock.ts';
+import { proofTest } from '../proof-only.ts';
 import { closeTerminals, openScreen, type Screen } from './terminal.ts';
 
 /** Two shells on two terminals in one home: a number is a row of the list that its own shell has shown. */
@@ -44,7 +45,7 @@ test('the first three commands of README, and what they ask, end with a booking 
   await screen.shows(/^[A-Z\d]{6} {2}booked$[\s\S]*Next: farelock order/m);
 });
 
-test('each locks its own flight, and a third one without a list locks nothing', async () => {
+proofTest('each locks its own flight, and a third one without a list locks nothing', async () => {
   const [a, b, c] = [shell(), shell(), shell()];
   a.type('$TOOL search LIS BER --depart +30d --no-wait\r');
   await a.shows(/Next: farelock intent \d/);

@@ -16,7 +16,7 @@ import type {
   StuckItem,
   StuckPlan,
 } from '../../../src/wire/flights/index.ts';
-import { cases } from '../../proof-only.ts';
+import { cases, proofTest } from '../../proof-only.ts';
 import { lowcostIntent, TRAVELLER } from '../lowcost-journey.ts';
 import { Died, mortal } from '../mortal.ts';
 import { type Answered, openWorld, PASSENGER, type World } from '../world.ts';
@@ -370,7 +370,7 @@ test('a step that breaks in a way nobody foresaw is paged and stuck in the end, 
   expect((await desk(`${at(made)}/resolve`, { decision: 'retry' })).body.state).toBe('booked');
 });
 
-test('a step that fails for a known reason is told once, and tried further', async () => {
+proofTest('a step that fails for a known reason is told once, and tried further', async () => {
   const made = await world.intent(`off_stuck_${offers++}`);
   await world.book(made);
   const ill = world.service((ports) => ({

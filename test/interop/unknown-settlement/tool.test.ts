@@ -7,7 +7,7 @@ import type { SearchResponse } from '../../../src/wire/flights/index.ts';
 import { worldClock } from '../../clock.ts';
 import { BIN, farelockIn, type Runner, type Served, serveIn } from '../../e2e/farelock.ts';
 import { asked } from '../../e2e/stage.ts';
-import { isProof } from '../../rounds.ts';
+import { proofTest } from '../../proof-only.ts';
 import { LOSSES, type Misbehaving, openMisbehaving } from './misbehaving.ts';
 
 /**
@@ -76,27 +76,23 @@ test('killed while it waits for the answer: the same command brings it, with the
 
 const MODES = ['a 5xx after settling', 'a second 402 after settling', 'a slow answer'] as const;
 
-test.each(isProof ? MODES : MODES.slice(0, 1))(
-  '%s: the command that it names brings the answer',
-  { timeout: 180_000 },
-  async (mode) => {
-    const before = await held();
-    between.behave(LOSSES[mode]());
-    const lost = await tool.run([...search(), '--timeout', mode === 'a slow answer' ? '0.5' : '10']);
-    // Whether the answer came late and was taken, or not: one signature.
-    expect(between.signatures.size).toBe(1);
-    between.behave();
-    if (lost.exitCode !== 0) {
-      const { error } = lost.json<{ error: { code: string; next?: string[] } }>();
-      expect(error.code).toMatch(/^[a-z_]+$/);
-      // Without one of its own it is the same command again.
-      const told = await tool.run(error.next?.[0] ? [...error.next[0].split(' ').slice(1), '--json'] : search());
-      expect(told.exitCode, told.stderr).toBe(0);
-    }
-    expect(between.signatures.size).toBe(1);
-    expect(before - (await held())).toBe(PRICE);
-  },
-);
+proofTest.each(MODES)('%s: the command that it names brings the answer', { timeout: 180_000 }, async (mode) => {
+  const before = await held();
+  between.behave(LOSSES[mode]());
+  const lost = await tool.run([...search(), '--timeout', mode === 'a slow answer' ? '0.5' : '10']);
+  // Whether the answer came late and was taken, or not: one signature.
+  expect(between.signatures.size).toBe(1);
+  between.behave();
+  if (lost.exitCode !== 0) {
+    const { error } = lost.json<{ error: { code: string; next?: string[] } }>();
+    expect(error.code).toMatch(/^[a-z_]+$/);
+    // Without one of its own it is the same command again.
+    const told = await tool.run(error.next?.[0] ? [...error.next[0].split(' ').slice(1), '--json'] : search());
+    expect(told.exitCode, told.stderr).toBe(0);
+  }
+  expect(between.signatures.size).toBe(1);
+  expect(before - (await held())).toBe(PRICE);
+});
 
 /** The stock client: it keeps no journal, and signs whatever challenge it is given. */
 async function stock() {
