@@ -4,6 +4,7 @@ import { createRouter, type Serve, servedAt, type Visit } from '../http/index.ts
 import { once } from '../kernel/once.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/index.ts';
+import { carriesPayment } from '../payments/index.ts';
 import {
   createAirlineChecks,
   defaultOptions,
@@ -65,7 +66,7 @@ export function createFlights(given: FlightsGiven) {
     arrive: async ({ request }: Visit) => {
       const moves = request.method === 'POST' && MOVES_MONEY.test(new URL(request.url).pathname);
       if (moves && (await isBehind())) throw problem('database_behind', { retryAfter: BEHIND_S });
-      if (request.method !== 'GET' || 'payment-signature' in request.headers) await ports.ready?.();
+      if (request.method !== 'GET' || carriesPayment(request.headers)) await ports.ready?.();
     },
   };
   const customers = createRouter({ ...served, table: flightRoutes, enter: () => parts });

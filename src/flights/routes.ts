@@ -4,7 +4,7 @@ import { instant } from '../kernel/clock.ts';
 import { type HttpRequest, HttpResponse, headerOf, json } from '../kernel/http.ts';
 import { atomic, formatUsdc } from '../kernel/money.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
-import type { PaidCall } from '../payments/index.ts';
+import { carriesPayment, type PaidCall } from '../payments/index.ts';
 import type { Health } from '../wire/flights/index.ts';
 import { type Asked, clientOf, type FlightsOptions } from './base/index.ts';
 import type { IntentTools } from './bookings/index.ts';
@@ -86,7 +86,7 @@ const PREVIEW_HEADERS: readonly HeaderParameter[] = Object.entries({
 
 /** A search that a gateway sponsors. A payment comes first. */
 const isSponsored = ({ headers }: HttpRequest): boolean =>
-  Object.keys(headers).some((name) => name.startsWith('x-gateway-sponsored-')) && !('payment-signature' in headers);
+  Object.keys(headers).some((name) => name.startsWith('x-gateway-sponsored-')) && !carriesPayment(headers);
 
 const health = ({ context: { ports } }: FlightsCall, status: Health['status']): Health => ({
   status,

@@ -4,10 +4,11 @@ import { asInteger } from '../kernel/money.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { shownUrl } from '../kernel/shown-url.ts';
 import { type Cluster, landingOfMessage } from '../solana/index.ts';
+import { whyNotPayable } from './inspection.ts';
 import type { Settlement } from './journal.ts';
-import { readPayment, type SentPayment, whyNotPayable } from './payload.ts';
-import type { Requirements } from './quotes.ts';
 import type { Facilitator, Outcome } from './settling.ts';
+import { type Requirements, requirementsOf } from './x402.ts';
+import { readPayload } from './x402-payload.ts';
 
 const TIMEOUT_MS = 20_000;
 
@@ -35,7 +36,7 @@ export function createRemoteFacilitator(ports: {
   const { url, cluster } = ports;
   const settle = async (row: Settlement, mayHaveBeenSent: boolean): Promise<Outcome> => {
     const kept = keptOf(row);
-    const { payload } = readPayment(kept.header);
+    const { payload } = readPayload(kept.header);
     try {
       const answer = await client(url).settle(asPayload(payload, kept.requirements), kept.requirements);
       if (answer.success) return { kind: 'settled', transaction: answer.transaction };
@@ -48,20 +49,15 @@ export function createRemoteFacilitator(ports: {
     }
   };
   return {
-    async verify(sent, requirements) {
-      const fault = await whyNotPayable(sent, {
-        feePayer: requirements.extra.feePayer,
-        asset: requirements.asset,
-        payTo: requirements.payTo,
-        amount: BigInt(requirements.amount),
-        memo: requirements.extra.memo,
-      });
+    async verify(sent, demand) {
+      const { asset, amount, pay_to, memo } = demand.quote;
+      const wanted = { feePayer: demand.feePayer, asset, payTo: pay_to, amount: BigInt(amount), memo };
+      const fault = await whyNotPayable(sent, wanted);
       if (fault) return { valid: false, reason: fault };
+      const requirements = requirementsOf(demand);
+      const { payload } = readPayload(sent.header);
       const [verdict, latest] = await pendingUnless(() =>
-        Promise.all([
-          client(url).verify(asPayload(sent.payload, requirements), requirements),
-          cluster.latestBlockhash(),
-        ]),
+        Promise.all([client(url).verify(asPayload(payload, requirements), requirements), cluster.latestBlockhash()]),
       );
       if (!verdict.isValid) return { valid: false, reason: verdict.invalidReason ?? 'verification failed' };
       return {
@@ -70,8 +66,8 @@ export function createRemoteFacilitator(ports: {
         lastValidBlockHeight: asInteger(latest.lastValidBlockHeight),
       };
     },
-    seal: (sent, requirements) => ({
-      transaction: JSON.stringify({ header: sent.header, requirements }),
+    seal: (sent, demand) => ({
+      transaction: JSON.stringify({ header: sent.header, requirements: requirementsOf(demand) }),
       signature: null,
     }),
     send: (row) => settle(row, false),
@@ -93,7 +89,7 @@ async function outcomeOnChain(
   row: Settlement,
 ): Promise<Outcome | 'open'> {
   const { header, requirements } = keptOf(row);
-  const { messageBytes: message, accounts, instructions } = readPayment(header);
+  const { messageBytes: message, accounts, instructions } = readPayload(header);
   // The account that pays has a shorter history than the one that is paid.
   const source = accounts[instructions[2]?.accounts[0] ?? 0];
   if (source === undefined) return 'open';
@@ -120,10 +116,10 @@ const REFUSED_BEFORE_SENDING = /^invalid_exact_svm_(payload(?!.*simulation)|unsu
 
 const client = (url: string) => new HTTPFacilitatorClient({ url, timeoutMs: TIMEOUT_MS });
 
-const asPayload = (payload: SentPayment['payload'], requirements: Requirements) => ({
+const asPayload = (payload: Record<string, unknown>, requirements: Requirements) => ({
   x402Version: 2,
   accepted: { ...requirements },
-  payload: payload.payload,
+  payload,
 });
 
 async function pendingUnless<T>(ask: () => Promise<T>): Promise<T> {

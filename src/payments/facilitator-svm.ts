@@ -4,12 +4,12 @@ import type { Clock } from '../kernel/clock.ts';
 import { asInteger } from '../kernel/money.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { type Cluster, landingOf, type SignedBytes, type Signer, signatureOf } from '../solana/index.ts';
+import { MOST_COMPUTE_UNITS, MOST_PRICE_MICROLAMPORTS, MOST_SIGNATURES, whyNotPayable } from './inspection.ts';
 import type { Settlement } from './journal.ts';
 import type { OperatorKeys } from './operator-keys.ts';
-import type { SentPayment } from './payload.ts';
-import { MOST_COMPUTE_UNITS, MOST_PRICE_MICROLAMPORTS, MOST_SIGNATURES, whyNotPayable } from './payload.ts';
-import type { Requirements } from './quotes.ts';
+import type { Demand, SentPayment } from './protocol.ts';
 import type { Facilitator, Outcome, Verdict } from './settling.ts';
+import { requirementsOf } from './x402.ts';
 
 /** Verifies by the package, settles by the journal: the package's `settle` calls a payment with a lost answer unpaid. */
 export function createSvmFacilitator(ports: {
@@ -19,8 +19,7 @@ export function createSvmFacilitator(ports: {
   readonly feePayers?: OperatorKeys | undefined;
 }): Facilitator {
   const { cluster } = ports;
-  const signerOf = ({ extra: { feePayer } }: Requirements): Signer =>
-    ports.feePayers?.signer(feePayer as Address) ?? ports.feePayer;
+  const signerOf = ({ feePayer }: Demand): Signer => ports.feePayers?.signer(feePayer as Address) ?? ports.feePayer;
 
   /** Two payments of one call could both land, so "never landed" needs every proof. */
   const outcomeOf = async (row: Settlement): Promise<Outcome | 'open'> => {
@@ -34,9 +33,9 @@ export function createSvmFacilitator(ports: {
   };
 
   return {
-    verify: (sent, requirements) => verify(cluster, signerOf(requirements), sent, requirements),
-    seal(sent, requirements) {
-      const wire = countersign(signerOf(requirements), sent.transaction);
+    verify: (sent, demand) => verify(cluster, signerOf(demand), sent, demand),
+    seal(sent, demand) {
+      const wire = countersign(signerOf(demand), sent.transaction);
       return { transaction: Buffer.from(wire).toString('base64'), signature: signatureOf(wire) };
     },
     async send(row) {
@@ -80,19 +79,11 @@ async function unlessUnknown(ask: () => Promise<Outcome>): Promise<Outcome> {
   }
 }
 
-async function verify(
-  cluster: Cluster,
-  feePayer: Signer,
-  sent: SentPayment,
-  requirements: Requirements,
-): Promise<Verdict> {
-  const fault = await whyNotPayable(sent, {
-    feePayer: feePayer.address,
-    asset: requirements.asset,
-    amount: BigInt(requirements.amount),
-    memo: requirements.extra.memo,
-  });
+async function verify(cluster: Cluster, feePayer: Signer, sent: SentPayment, demand: Demand): Promise<Verdict> {
+  const { asset, amount, memo } = demand.quote;
+  const fault = await whyNotPayable(sent, { feePayer: feePayer.address, asset, amount: BigInt(amount), memo });
   if (fault) return { valid: false, reason: fault };
+  const requirements = requirementsOf(demand);
   // The package reports any error of the simulation as an invalid payment; ours to tell an outage apart.
   let outage: unknown;
   const scheme = new ExactSvmScheme(

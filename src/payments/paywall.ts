@@ -1,13 +1,13 @@
 import type { RawBuilder } from 'kysely';
-import { type HttpResponse, headerOf } from '../kernel/http.ts';
+import { type HttpRequest, HttpResponse, json } from '../kernel/http.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import { noMeter } from '../kernel/meter.ts';
 import { once } from '../kernel/once.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { createJournal, type Settlement } from './journal.ts';
-import type { SentPayment } from './payload.ts';
-import type { Quote, Refusal } from './quotes.ts';
-import { challengeResponse, giveQuote, PAYMENT_SIGNATURE, quoteByMemo, requirementsOf } from './quotes.ts';
+import type { Demand, Refusal, SentPayment } from './protocol.ts';
+import { PROTOCOLS } from './protocols.ts';
+import { giveQuote, type Quote, quoteByMemo } from './quotes.ts';
 import type { Ended, Facilitator, PaywallPorts, Till } from './settling.ts';
 import { abandon, endOf, goOn, outcomeOf, recover, start } from './settling.ts';
 import type { Asker, PaidCall, PaymentTerms, Paywall } from './terms.ts';
@@ -22,6 +22,7 @@ const LEAST_LAMPORTS = 890_880n + 2n * 20_000n;
 interface Visit {
   readonly call: PaidCall;
   readonly digest: string;
+  readonly headers: HttpRequest['headers'];
 }
 
 export interface RecoveringPaywall extends Paywall {
@@ -48,20 +49,22 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
     ...ports,
     journal,
     facilitator,
+    protocols: PROTOCOLS,
     patienceMs: ports.patienceMs ?? 8_000,
     meter: ports.meter ?? noMeter,
   };
   return {
     async charge(request, call) {
       const digest = ports.secrets.hmac('paid request', canonicalJson([call.resource, call.request]));
-      const visit: Visit = { call, digest };
-      const header = headerOf(request, PAYMENT_SIGNATURE);
-      if (header === null) {
+      const { headers } = request;
+      const visit: Visit = { call, digest, headers };
+      const protocol = till.protocols.find((one) => one.isIn(headers));
+      if (!protocol) {
         const reason = 'this call is paid; sign this challenge and send it as PAYMENT-SIGNATURE';
         return challenge(till, visit, await termsOf(till, call, NOBODY), { code: 'payment_required', reason });
       }
-      const { readPayment } = await import('./payload.ts');
-      const sent = readPayment(header);
+      const sent = await protocol.read(headers, till);
+      if (typeof sent === 'string') return refuse(till, visit, await termsOf(till, call, NOBODY), sent);
       if (request.trail) request.trail.paymentId = sent.key;
       return paid(till, visit, sent).catch(pendingIfAway);
     },
@@ -107,8 +110,11 @@ async function checkFeePayer({ wallets, log, feePayer }: Till, how: { fresh: boo
 async function challenge(till: Till, visit: Visit, terms: PaymentTerms, refusal: Refusal): Promise<HttpResponse> {
   const payer = await feePayer(till);
   const quote = await giveQuote(till, terms, visit.call.resource, visit.digest);
-  const requirements = requirementsOf(quote, till.cluster.network, payer);
-  return challengeResponse(visit.call.url, terms.description, requirements, refusal);
+  const demand: Demand = { quote, network: till.cluster.network, feePayer: payer };
+  const offer = { ...demand, url: visit.call.url, description: terms.description, refusal };
+  const said = await Promise.all(till.protocols.map((protocol) => protocol.challenge(offer, visit.headers, till)));
+  const headers = said.map((one) => one.headers);
+  return json(said[0]?.body, 402, Object.assign({ 'cache-control': 'no-store' }, ...headers));
 }
 
 async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: string): Promise<HttpResponse> {
@@ -126,7 +132,7 @@ async function paid(till: Till, visit: Visit, sent: SentPayment): Promise<HttpRe
 }
 
 async function quoteOf(till: Till, sent: SentPayment) {
-  const { memoOf } = await import('./payload.ts');
+  const { memoOf } = await import('./inspection.ts');
   const memo = memoOf(sent);
   return memo === null ? undefined : quoteByMemo(till, memo, sent.key);
 }
@@ -136,7 +142,7 @@ async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote |
   // Verified first, so that the check knows whether its payer can pay.
   const bound = await bind(till, visit, sent, quote);
   if (typeof bound === 'string') return refuse(till, visit, await termsOf(till, call, NOBODY), bound);
-  const verdict = await (await till.facilitator()).verify(sent, bound.requirements);
+  const verdict = await (await till.facilitator()).verify(sent, bound.demand);
   if (!verdict.valid || sent.key === null) {
     // Emptied since the last look, it makes every payment look bad.
     await checkFeePayer(till, { fresh: true });
@@ -155,14 +161,14 @@ async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote |
     const known = await till.journal.find(sent.key);
     return known ? again(till, visit, sent, known) : refuse(till, visit, terms, 'this challenge was paid already');
   }
-  const attempt = { call, sent, requirements: bound.requirements, ...verdict };
+  const attempt = { call, sent, demand: bound.demand, ...verdict };
   const ended = await till.journal.hold(row, () => start(till, row, attempt));
   return conclude(till, visit, sent, terms, ended);
 }
 
 async function again(till: Till, visit: Visit, sent: SentPayment, known: Settlement): Promise<HttpResponse> {
   const { call } = visit;
-  if (known.request_digest !== visit.digest || sent.accepted.extra?.quote !== known.quote_id) {
+  if (known.request_digest !== visit.digest || sent.quoteId !== known.quote_id) {
     return refuse(till, visit, await call.check(NOBODY), 'this payment was made for another request');
   }
   const deadline = till.clock.now() + till.patienceMs;
@@ -188,9 +194,9 @@ async function resume(till: Till, visit: Visit, sent: SentPayment, row: Settleme
     const terms = await termsOf(till, call, { payer: row.payer });
     const bound = await bind(till, visit, sent, (await quoteOf(till, sent))?.quote);
     if (typeof bound === 'string') return { terms, ended: await abandon(till, row, bound) };
-    const verdict = await (await till.facilitator()).verify(sent, bound.requirements);
+    const verdict = await (await till.facilitator()).verify(sent, bound.demand);
     if (!verdict.valid) return { terms, ended: await abandon(till, row, verdict.reason) };
-    const attempt = { call, sent, requirements: bound.requirements, ...verdict };
+    const attempt = { call, sent, demand: bound.demand, ...verdict };
     return { terms, ended: await start(till, row, attempt) };
   });
   return conclude(till, visit, sent, terms, ended);
@@ -202,13 +208,10 @@ async function bind(till: Till, visit: Visit, sent: SentPayment, quote: Quote | 
     return 'this payment was made for another request';
   }
   if (till.clock.now() >= quote.expires_at_ms) return 'the challenge has expired';
-  const requirements = requirementsOf(quote, till.cluster.network, await feePayerOf(till, sent));
-  const { extra, ...accepted } = sent.accepted;
-  const same =
-    (['scheme', 'network', 'asset', 'amount', 'payTo'] as const).every(
-      (name) => accepted[name] === requirements[name],
-    ) && extra?.quote === quote.quote_id;
-  return same ? { quote, requirements } : 'the accepted requirements are not those of the challenge';
+  const demand: Demand = { quote, network: till.cluster.network, feePayer: await feePayerOf(till, sent) };
+  return sent.agreesTo(demand, visit.call.url)
+    ? { quote, demand }
+    : 'the accepted requirements are not those of the challenge';
 }
 
 async function conclude(
@@ -218,7 +221,7 @@ async function conclude(
   terms: PaymentTerms | null,
   ended: Ended,
 ): Promise<HttpResponse> {
-  if (ended.kind === 'answer' || ended.kind === 'later') return ended.response;
+  if (ended.kind === 'answer' || ended.kind === 'later') return receipted(sent, ended);
   if (ended.kind === 'overtaken') {
     const row = sent.key === null ? undefined : await till.journal.find(sent.key);
     if (!row) throw problem('payment_pending', { retryAfter: 2 });
@@ -226,12 +229,17 @@ async function conclude(
   }
   // Repeated with every answer: the process that saw the failure first may have died before it undid anything.
   await visit.call.undo?.(ended.payment);
-  if (ended.kind === 'refused') return ended.response;
+  if (ended.kind === 'refused') return receipted(sent, ended);
   if (ended.error !== undefined) throw ended.error;
   return challenge(till, visit, terms ?? (await visit.call.check(NOBODY)), {
     code: 'payment_settlement_failed',
     reason: ended.reason,
   });
+}
+
+function receipted(sent: SentPayment, { row, response }: { row: Settlement; response: HttpResponse }): HttpResponse {
+  const { status, body, headers } = response;
+  return new HttpResponse(status, body, { ...headers, ...sent.protocol.receipt(row, sent, status) });
 }
 
 /** A cluster that does not answer now says nothing about the payment, which can be sent again as it is. */

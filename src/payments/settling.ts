@@ -13,8 +13,8 @@ import { LeaseLost, storeTrouble } from '../store/index.ts';
 import type { Journal, Settlement } from './journal.ts';
 import type { OperatorKeys } from './operator-keys.ts';
 import type { OperatorWallets } from './operator-wallets.ts';
-import type { SentPayment } from './payload.ts';
-import { encodeHeader, PAYMENT_RESPONSE, QUOTE_LIFE_MS, type Requirements } from './quotes.ts';
+import type { Demand, Protocol, SentPayment } from './protocol.ts';
+import { QUOTE_LIFE_MS } from './quotes.ts';
 import type { Store } from './tables.ts';
 import type { Answer, PaidCall, Payment } from './terms.ts';
 
@@ -30,9 +30,9 @@ export type Outcome =
 
 export interface Facilitator {
   /** @throws Problem `cluster_failed`, `payment_pending` while the payment can be called neither good nor bad */
-  verify(sent: SentPayment, requirements: Requirements): Promise<Verdict>;
+  verify(sent: SentPayment, demand: Demand): Promise<Verdict>;
   /** Adds our signature, touching nothing outside; the journal keeps it before sending. null: a remote signs. */
-  seal(sent: SentPayment, requirements: Requirements): { transaction: string; signature: string | null };
+  seal(sent: SentPayment, demand: Demand): { transaction: string; signature: string | null };
   send(row: Settlement): Promise<Outcome>;
   /** Finds the outcome of a payment that may have been sent; sends the same bytes again while they can still land. */
   resolve(row: Settlement): Promise<Outcome>;
@@ -61,6 +61,7 @@ export interface PaywallPorts {
 export interface Till extends PaywallPorts {
   readonly journal: Journal;
   readonly facilitator: () => Promise<Facilitator>;
+  readonly protocols: readonly Protocol[];
   readonly patienceMs: number;
   readonly meter: Meter;
 }
@@ -68,18 +69,18 @@ export interface Till extends PaywallPorts {
 interface Attempt {
   readonly call: PaidCall;
   readonly sent: SentPayment;
-  readonly requirements: Requirements;
+  readonly demand: Demand;
   readonly lastValidBlockHeight: number;
 }
 
 export type Ended =
-  | { readonly kind: 'answer'; readonly response: HttpResponse }
+  | { readonly kind: 'answer'; readonly row: Settlement; readonly response: HttpResponse }
   /** Not charged, for certain. `error` is the caller's, when it is not a new challenge. */
   | { readonly kind: 'failed'; readonly payment: Payment; readonly reason: string; readonly error?: unknown }
   /** Not charged, for certain, and answered so. */
-  | { readonly kind: 'refused'; readonly payment: Payment; readonly response: HttpResponse }
+  | { readonly kind: 'refused'; readonly payment: Payment; readonly row: Settlement; readonly response: HttpResponse }
   /** Not charged, and not at its end: the same payment may ask again. */
-  | { readonly kind: 'later'; readonly response: HttpResponse }
+  | { readonly kind: 'later'; readonly row: Settlement; readonly response: HttpResponse }
   | { readonly kind: 'overtaken' };
 
 const RETRY_MS = 400;
@@ -124,10 +125,10 @@ export const abandon = (till: Till, row: Settlement, reason: string): Promise<En
   unlessOvertaken(() => failed(till, row, reason));
 
 export async function endOf(till: Till, row: Settlement): Promise<Ended | null> {
-  if (row.state === 'answered') return { kind: 'answer', response: await keptAnswer(till, row) };
+  if (row.state === 'answered') return { kind: 'answer', row, response: await keptAnswer(till, row) };
   if (row.state !== 'failed') return null;
   const payment = paymentOf(row);
-  if (hasAnswer(row)) return { kind: 'refused', payment, response: await keptAnswer(till, row) };
+  if (hasAnswer(row)) return { kind: 'refused', payment, row, response: await keptAnswer(till, row) };
   return { kind: 'failed', payment, reason: row.error_code ?? 'the payment failed' };
 }
 
@@ -145,34 +146,34 @@ interface Held {
 /** Does the work before the money, then signs: answer and signed bytes are on the disk before anything is sent. */
 async function sign(till: Till, row: Settlement, attempt: Attempt): Promise<Held | Ended> {
   const { journal } = till;
-  const { call, sent, requirements, lastValidBlockHeight } = attempt;
+  const { call, sent, demand, lastValidBlockHeight } = attempt;
   const payment = paymentOf(row);
   try {
     await call.prepare?.(payment);
   } catch (error) {
     // It passes by itself, and nothing was begun: the same payment may ask again.
     if (isProblem(error) && error.status === 503 && error.retryAfter !== undefined)
-      return { kind: 'later', response: paidProblem(row, error) };
+      return { kind: 'later', row, response: paidProblem(error) };
     return refuse(till, row, payment, error);
   }
   let answer: Answer | null = null;
   try {
     if (call.settle === 'after') answer = await call.perform(payment);
   } catch (error) {
-    if (isProblem(error, 'upstream_rate_limited')) return { kind: 'later', response: paidProblem(row, error) };
+    if (isProblem(error, 'upstream_rate_limited')) return { kind: 'later', row, response: paidProblem(error) };
     return refuse(till, row, payment, error);
   }
-  if (answer?.charged === 'not_yet') return { kind: 'later', response: json(answer.body, answer.status) };
+  if (answer?.charged === 'not_yet') return { kind: 'later', row, response: json(answer.body, answer.status) };
   if (answer?.charged === 'never') {
     const { body, change } = await keepAnswer(till, row, answer);
     const ended = await journal.write(row, { state: 'failed', error_code: 'not_charged', ...change });
-    return { kind: 'refused', payment, response: paidAnswer(ended, body) };
+    return { kind: 'refused', payment, row: ended, response: paidAnswer(ended, body) };
   }
   const kept = answer && (await keepAnswer(till, row, answer));
   const facilitator = await till.facilitator();
   const signed = await journal.write(row, {
     state: 'settling',
-    ...facilitator.seal(sent, requirements),
+    ...facilitator.seal(sent, demand),
     last_valid_block_height: lastValidBlockHeight,
     ...kept?.change,
   });
@@ -230,12 +231,12 @@ async function finish(
 /** Answers a settled payment, or says why not yet; the same payment may ask again, unpaid. */
 async function deliver(till: Till, { row, kept }: Held, call: PaidCall): Promise<Ended> {
   if (row.state === 'answered') {
-    return { kind: 'answer', response: kept ? paidAnswer(row, kept.body) : await keptAnswer(till, row) };
+    return { kind: 'answer', row, response: kept ? paidAnswer(row, kept.body) : await keptAnswer(till, row) };
   }
   try {
     const { body, change } = await keepAnswer(till, row, await call.perform(paymentOf(row)));
     const answered = await till.journal.write(row, { state: 'answered', ...change });
-    return { kind: 'answer', response: paidAnswer(answered, body) };
+    return { kind: 'answer', row: answered, response: paidAnswer(answered, body) };
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     const away = isProblem(error, 'cluster_failed') ? problem('cluster_failed', { retryAfter: 2, cause: error }) : null;
@@ -247,7 +248,7 @@ async function deliver(till: Till, { row, kept }: Held, call: PaidCall): Promise
       error_code: known.code,
       error_name: error instanceof Error ? error.name : typeof error,
     });
-    return { kind: 'answer', response: paidProblem(row, known) };
+    return { kind: 'answer', row, response: paidProblem(known) };
   }
 }
 
@@ -308,17 +309,12 @@ async function keptBody({ store, secrets }: Till, row: Settlement): Promise<stri
 }
 
 const paidAnswer = (row: Settlement, body: string): HttpResponse =>
-  new HttpResponse(row.answer_status ?? 200, body, { 'content-type': 'application/json', ...paidHeaders(row) });
+  new HttpResponse(row.answer_status ?? 200, body, { 'content-type': 'application/json', 'cache-control': 'no-store' });
 
-function paidProblem(row: Settlement, error: Problem): HttpResponse {
+function paidProblem(error: Problem): HttpResponse {
   const retryAfter = error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) };
-  return json(problemBody(error), error.status, { ...paidHeaders(row), ...retryAfter });
+  return json(problemBody(error), error.status, { 'cache-control': 'no-store', ...retryAfter });
 }
-
-const paidHeaders = (row: Settlement): Record<string, string> => ({
-  'cache-control': 'no-store',
-  ...(row.settle_response === null ? {} : { [PAYMENT_RESPONSE]: encodeHeader(JSON.parse(row.settle_response)) }),
-});
 
 const AT_ONCE = 50;
 

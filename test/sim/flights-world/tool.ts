@@ -7,7 +7,6 @@ import { createPayer } from '../../../src/client/payer/payer.ts';
 import { type Fetch, HttpResponse, headerOf } from '../../../src/kernel/http.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { once } from '../../../src/kernel/once.ts';
-import { PAYMENT_SIGNATURE } from '../../../src/payments/quotes.ts';
 import type { Process } from '../world/computer.ts';
 import type { Disk } from '../world/disk.ts';
 import { network, type Reached } from '../world/network.ts';
@@ -99,7 +98,7 @@ export async function openTool(
     );
   const reached = network(world, process, find, `10.0.0.${1 + (who.charCodeAt(0) % 200)}`);
   const fetch: Fetch = (request) => {
-    const payload = headerOf(request, PAYMENT_SIGNATURE);
+    const payload = headerOf(request, 'PAYMENT-SIGNATURE');
     if (payload !== null && stage.setting.payer === 'own' && !isOnDisk(stage, disk, payload)) {
       world.violate('a payment is on the disk before it leaves', `${home}: ${request.method} ${request.url}`);
     }

@@ -5,44 +5,30 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
 } from '@solana/kit';
-import { PaymentPayloadV2Schema } from '@x402/core/schemas';
-import { problem } from '../kernel/problems.ts';
 import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM, verifyEd25519 } from '../solana/index.ts';
-import { decodeHeader } from './quotes.ts';
 
-/** A PAYMENT-SIGNATURE that could be read. Nothing of it has been verified. */
-export type SentPayment = ReturnType<typeof readPayment>;
-type SentInstruction = SentPayment['instructions'][number];
+/** A transaction that could be read. Nothing of it has been verified. */
+export type SentTransaction = Exclude<ReturnType<typeof readTransaction>, string>;
+type SentInstruction = SentTransaction['instructions'][number];
 
-const MOST_HEADER_CHARACTERS = 8192;
 const MOST_TRANSACTION_BYTES = 1232;
 
-/** @throws Problem `invalid_payment_signature` for anything that is not a version 2 payload with a transaction. */
-export function readPayment(header: string) {
-  if (header.length > MOST_HEADER_CHARACTERS) throw unreadable('it is too long');
-  const decoded = decodeHeader(header);
-  if (decoded === undefined) throw unreadable('it is not base64 of JSON');
-  const parsed = PaymentPayloadV2Schema.safeParse(decoded);
-  if (!parsed.success) throw unreadable('it is not an x402 version 2 payment');
-  const { transaction } = parsed.data.payload;
-  if (typeof transaction !== 'string') throw unreadable('it has no payload.transaction');
+/** Reads a transaction in base64. @returns why it is none, as text */
+export function readTransaction(transaction: string) {
   const wire = Buffer.from(transaction, 'base64');
   if (wire.length === 0 || wire.length > MOST_TRANSACTION_BYTES || wire.toString('base64') !== transaction) {
-    throw unreadable('payload.transaction is not a Solana transaction in base64');
+    return 'payload.transaction is not a Solana transaction in base64';
   }
-  return { ...readTransaction(wire), header, transaction, accepted: parsed.data.accepted, payload: parsed.data };
-}
-
-function readTransaction(wire: Uint8Array) {
   try {
     const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
-    if (message.version !== 'legacy' && message.version !== 0) throw unreadable('its version is not supported');
+    if (message.version !== 'legacy' && message.version !== 0) return 'the version of its transaction is not supported';
     const accounts = message.staticAccounts;
     const signers = accounts.slice(0, message.header.numSignerAccounts);
     const [, payer] = signers;
     const payerSignature = payer ? (signatures[payer] ?? null) : null;
     return {
+      transaction,
       messageBytes: new Uint8Array(messageBytes),
       usesLookupTables: 'addressTableLookups' in message && (message.addressTableLookups?.length ?? 0) > 0,
       /** The accounts that must sign, in order: the fee payer first. */
@@ -57,12 +43,9 @@ function readTransaction(wire: Uint8Array) {
       key: payerSignature && getBase58Decoder().decode(payerSignature),
     };
   } catch {
-    throw unreadable('payload.transaction is not a Solana transaction');
+    return 'payload.transaction is not a Solana transaction';
   }
 }
-
-const unreadable = (why: string) =>
-  problem('invalid_payment_signature', { message: `PAYMENT-SIGNATURE cannot be read: ${why}.` });
 
 const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
 /** Assertions that wallets such as Phantom add; they move nothing. */
@@ -86,7 +69,7 @@ interface Expected {
 }
 
 /** The text of the one memo instruction, null when there is none or several. */
-export function memoOf(sent: SentPayment): string | null {
+export function memoOf(sent: SentTransaction): string | null {
   const memos = sent.instructions.filter((one) => one.program === MEMO_PROGRAM);
   const [memo] = memos;
   return memo && memos.length === 1 ? Buffer.from(memo.data).toString('utf8') : null;
@@ -96,7 +79,7 @@ export function memoOf(sent: SentPayment): string | null {
  * Finds why the signed transaction is not the wanted payment, beside the package: a simulation checks no signatures. The
  * fee payer may appear in no instruction, or our signature on the fee would sign for that too.
  */
-export async function whyNotPayable(sent: SentPayment, expected: Expected): Promise<string | null> {
+export async function whyNotPayable(sent: SentTransaction, expected: Expected): Promise<string | null> {
   const [feePayer, payer] = sent.signers;
   if (sent.usesLookupTables) return 'address lookup tables are not accepted';
   if (feePayer !== expected.feePayer) return 'the fee payer is not the one of the challenge';
@@ -131,7 +114,7 @@ function computeFault(limit: SentInstruction | undefined, price: SentInstruction
 }
 
 async function transferFault(
-  sent: SentPayment,
+  sent: SentTransaction,
   transfer: SentInstruction | undefined,
   payer: Address,
   expected: Expected,

@@ -1,0 +1,60 @@
+import type { HttpHeaders } from '../kernel/http.ts';
+import type { ProblemCode } from '../kernel/problems.ts';
+import type { Secrets } from '../kernel/secrets.ts';
+import type { Cluster } from '../solana/index.ts';
+import type { SentTransaction } from './inspection.ts';
+import type { Settlement } from './journal.ts';
+import type { Quote } from './quotes.ts';
+
+/** A quote, with what a payment of it names beside its terms. */
+export interface Demand {
+  readonly quote: Quote;
+  readonly network: string;
+  readonly feePayer: string;
+}
+
+export interface Refusal {
+  readonly code: ProblemCode & `payment_${string}`;
+  readonly reason: string;
+}
+
+/** A challenge, before a protocol puts it into its own words. */
+export interface Offer extends Demand {
+  readonly url: string;
+  readonly description: string;
+  readonly refusal: Refusal;
+}
+
+export interface Challenge {
+  readonly headers: HttpHeaders;
+  readonly body?: object;
+}
+
+/** A payment that could be read. Nothing of its transaction has been verified. */
+export interface SentPayment extends SentTransaction {
+  readonly protocol: Protocol;
+  /** The header that brought it. */
+  readonly header: string;
+  /** The quote that it names. It never reaches the chain: only a client that repeats it gets an answer again. */
+  readonly quoteId: string | null;
+  /** True when the terms that it repeats are those of the demand. */
+  agreesTo(demand: Demand, url: string): boolean;
+}
+
+/** What protocols need of a paywall. */
+export interface ProtocolPorts {
+  readonly secrets: Secrets;
+  readonly cluster: Cluster;
+}
+
+/** A way to say a price in headers, and to be paid by one. */
+export interface Protocol {
+  readonly name: 'x402';
+  isIn(headers: HttpHeaders): boolean;
+  /** @returns why it is no payment, as text @throws Problem `invalid_payment_signature` */
+  read(headers: HttpHeaders, ports: ProtocolPorts): Promise<SentPayment | string>;
+  /** Headers of a 402, and its body where the protocol has one. */
+  challenge(offer: Offer, headers: HttpHeaders, ports: ProtocolPorts): Promise<Challenge>;
+  /** Headers of an answer to a payment that its row knows as settled; none before. */
+  receipt(row: Settlement, sent: SentPayment, status: number): HttpHeaders;
+}
