@@ -123,19 +123,25 @@ async function parametersOf<C, O>({ path, headers, price, query }: Route<C, O>):
 
 const PAYMENT: HeaderParameter = {
   name: 'PAYMENT-SIGNATURE',
-  description: 'Base64 of an x402 version 2 payment payload. Without it the answer is 402 and a challenge.',
+  description:
+    'Base64 of an x402 version 2 payment payload. Without it, or a credential of MPP, the answer is 402 and a challenge.',
 };
 
 const REQUEST_ID = { 'X-Request-Id': { schema: TEXT, description: 'Quote it when you ask.' } };
 
 const PAYMENT_RESPONSE = {
   'PAYMENT-RESPONSE': { schema: TEXT, description: 'Base64 of the x402 settlement response.' },
+  'Payment-Receipt': { schema: TEXT, description: 'Base64url of the receipt of a payment by MPP.' },
 };
 
 const CHALLENGE = {
   description:
     '`payment_required`: this call is paid. `payment_verification_failed` and `payment_settlement_failed`: the payment was not accepted, nothing was charged. The body equals the decoded header.',
-  headers: { ...REQUEST_ID, 'PAYMENT-REQUIRED': { schema: TEXT, description: 'Base64 of the body.' } },
+  headers: {
+    ...REQUEST_ID,
+    'PAYMENT-REQUIRED': { schema: TEXT, description: 'Base64 of the body.' },
+    'WWW-Authenticate': { schema: TEXT, description: 'The same price as a challenge of MPP (`Payment`).' },
+  },
   content: json(ref('PaymentRequired')),
 };
 

@@ -80,9 +80,39 @@ async function unlessUnknown(ask: () => Promise<Outcome>): Promise<Outcome> {
 }
 
 async function verify(cluster: Cluster, feePayer: Signer, sent: SentPayment, demand: Demand): Promise<Verdict> {
-  const { asset, amount, memo } = demand.quote;
-  const fault = await whyNotPayable(sent, { feePayer: feePayer.address, asset, amount: BigInt(amount), memo });
-  if (fault) return { valid: false, reason: fault };
+  const { asset, amount, memo, pay_to } = demand.quote;
+  const isX402 = sent.protocol.name === 'x402';
+  const wanted = { feePayer: feePayer.address, asset, amount: BigInt(amount), memo };
+  const fault =
+    (await whyNotPayable(sent, isX402 ? wanted : { ...wanted, payTo: pay_to })) ??
+    (await (isX402 ? whyNotByPackage : whyNotLanding)(cluster, feePayer, sent, demand));
+  if (fault !== null) return { valid: false, reason: fault };
+  // The blockhash of the transaction is not newer than the newest one, so it does not outlive it either.
+  const latest = await cluster.latestBlockhash();
+  return { valid: true, payer: sent.signers[1] ?? '', lastValidBlockHeight: asInteger(latest.lastValidBlockHeight) };
+}
+
+/** @throws Problem `cluster_failed` */
+async function simulated(cluster: Cluster, wire: Uint8Array): Promise<string | null> {
+  try {
+    const { err } = await cluster.simulate(wire, { verifySignatures: false });
+    return err === null ? null : inWords(err);
+  } catch (error) {
+    if (isProblem(error, 'transaction_failed')) return describe(error.detail?.error ?? error.message);
+    throw error;
+  }
+}
+
+const whyNotLanding = (cluster: Cluster, feePayer: Signer, sent: SentPayment): Promise<string | null> =>
+  simulated(cluster, countersign(feePayer, sent.transaction));
+
+/** x402 has a form of its own for the transaction, which its package knows. */
+async function whyNotByPackage(
+  cluster: Cluster,
+  feePayer: Signer,
+  sent: SentPayment,
+  demand: Demand,
+): Promise<string | null> {
   const requirements = requirementsOf(demand);
   // The package reports any error of the simulation as an invalid payment; ours to tell an outage apart.
   let outage: unknown;
@@ -92,11 +122,11 @@ async function verify(cluster: Cluster, feePayer: Signer, sent: SentPayment, dem
       signTransaction: async (transaction) => Buffer.from(countersign(feePayer, transaction)).toString('base64'),
       async simulateTransaction(transaction) {
         const wire = new Uint8Array(Buffer.from(transaction, 'base64'));
-        const simulation = await cluster.simulate(wire, { verifySignatures: false }).catch((error: unknown) => {
-          if (!isProblem(error, 'transaction_failed')) outage = error;
+        const fault = await simulated(cluster, wire).catch((error: unknown) => {
+          outage = error;
           throw error;
         });
-        if (simulation.err !== null) throw new Error(inWords(simulation.err));
+        if (fault !== null) throw new Error(fault);
       },
       sendTransaction: () => Promise.reject(new Error('payments are sent by the settlement journal')),
       confirmTransaction: () => Promise.reject(new Error('payments are confirmed by the settlement journal')),
@@ -108,17 +138,12 @@ async function verify(cluster: Cluster, feePayer: Signer, sent: SentPayment, dem
       maxRequiredSignatures: MOST_SIGNATURES,
     },
   );
-  const verdict = await scheme.verify(
+  const { isValid, invalidMessage, invalidReason } = await scheme.verify(
     { x402Version: 2, accepted: { ...requirements }, payload: { transaction: sent.transaction } },
     { ...requirements },
   );
   if (outage !== undefined) throw outage;
-  if (!verdict.isValid) {
-    return { valid: false, reason: verdict.invalidMessage ?? verdict.invalidReason ?? 'verification failed' };
-  }
-  // The blockhash of the transaction is not newer than the newest one, so it does not outlive it either.
-  const latest = await cluster.latestBlockhash();
-  return { valid: true, payer: verdict.payer ?? '', lastValidBlockHeight: asInteger(latest.lastValidBlockHeight) };
+  return isValid ? null : (invalidMessage ?? invalidReason ?? 'verification failed');
 }
 
 function countersign(feePayer: Signer, transaction: string): Uint8Array {

@@ -50,9 +50,10 @@ export function readTransaction(transaction: string) {
 const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
 /** Assertions that wallets such as Phantom add; they move nothing. */
 const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
-/** The fee payer's limits: 100,000 units at 0.1 lamport each are 10,000 lamports. */
+/** The fee payer's limits: 100,000 units at 0.1 lamport each are 10,000 lamports, in whichever way they are made up. */
 export const MOST_COMPUTE_UNITS = 100_000;
 export const MOST_PRICE_MICROLAMPORTS = 100_000;
+const MOST_PRIORITY_MICROLAMPORTS = BigInt(MOST_COMPUTE_UNITS) * BigInt(MOST_PRICE_MICROLAMPORTS);
 /** The fee payer and the payer; each further signature would cost the fee payer 5,000 lamports. */
 export const MOST_SIGNATURES = 2;
 const SET_UNIT_LIMIT = 2;
@@ -92,25 +93,26 @@ export async function whyNotPayable(sent: SentTransaction, expected: Expected): 
   if (sent.instructions.some((one) => one.accounts.includes(0) || one.program === feePayer)) {
     return 'an instruction touches the fee payer';
   }
-  const [limit, price, transfer, ...rest] = sent.instructions;
+  const [first, second, transfer, ...rest] = sent.instructions;
   return (
-    computeFault(limit, price) ??
+    computeFault(first, second) ??
     (await transferFault(sent, transfer, payer, expected)) ??
     restFault(rest) ??
     (memoOf(sent) === expected.memo ? null : 'the memo is not the one of the challenge')
   );
 }
 
-function computeFault(limit: SentInstruction | undefined, price: SentInstruction | undefined): string | null {
-  const isSetting = (one: SentInstruction | undefined, kind: number, bytes: number) =>
-    one?.program === COMPUTE_BUDGET_PROGRAM && one.data[0] === kind && one.data.length === bytes;
-  if (!limit || !isSetting(limit, SET_UNIT_LIMIT, 5)) return 'the first instruction must set the compute limit';
-  if (!price || !isSetting(price, SET_UNIT_PRICE, 9)) return 'the second instruction must set the compute price';
-  if (Buffer.from(limit.data).readUInt32LE(1) > MOST_COMPUTE_UNITS) return 'the compute limit is too high';
-  if (Buffer.from(price.data).readBigUInt64LE(1) > BigInt(MOST_PRICE_MICROLAMPORTS)) {
-    return 'the compute price is too high';
-  }
-  return null;
+/** Reads unit limit and unit price in either order. Their product is what the fee payer pays beside signatures. */
+function computeFault(...pair: readonly (SentInstruction | undefined)[]): string | null {
+  const settingOf = (kind: number, bytes: number) =>
+    pair.find((one) => one?.program === COMPUTE_BUDGET_PROGRAM && one.data[0] === kind && one.data.length === bytes);
+  const limit = settingOf(SET_UNIT_LIMIT, 5);
+  const price = settingOf(SET_UNIT_PRICE, 9);
+  if (!limit || !price) return 'the first two instructions must set the compute limit and the compute price';
+  const units = BigInt(Buffer.from(limit.data).readUInt32LE(1));
+  return units * Buffer.from(price.data).readBigUInt64LE(1) > MOST_PRIORITY_MICROLAMPORTS
+    ? 'the priority fee is too high: compute limit times price is more than 10,000 lamports'
+    : null;
 }
 
 async function transferFault(

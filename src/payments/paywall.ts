@@ -11,6 +11,7 @@ import { giveQuote, type Quote, quoteByMemo } from './quotes.ts';
 import type { Ended, Facilitator, PaywallPorts, Till } from './settling.ts';
 import { abandon, endOf, goOn, outcomeOf, recover, start } from './settling.ts';
 import type { Asker, PaidCall, PaymentTerms, Paywall } from './terms.ts';
+import { x402 } from './x402.ts';
 
 export type { PaywallPorts } from './settling.ts';
 
@@ -49,7 +50,8 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
     ...ports,
     journal,
     facilitator,
-    protocols: PROTOCOLS,
+    // A facilitator service checks and settles payments of x402 alone.
+    protocols: ports.facilitatorUrl ? [x402] : PROTOCOLS,
     patienceMs: ports.patienceMs ?? 8_000,
     meter: ports.meter ?? noMeter,
   };

@@ -49,7 +49,7 @@ export interface ProtocolPorts {
 
 /** A way to say a price in headers, and to be paid by one. */
 export interface Protocol {
-  readonly name: 'x402';
+  readonly name: 'x402' | 'mpp';
   isIn(headers: HttpHeaders): boolean;
   /** @returns why it is no payment, as text @throws Problem `invalid_payment_signature` */
   read(headers: HttpHeaders, ports: ProtocolPorts): Promise<SentPayment | string>;

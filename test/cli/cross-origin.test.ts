@@ -33,13 +33,18 @@ describe('a page of another origin', () => {
       'access-control-request-headers': 'content-type,payment-signature,access-control-expose-headers',
     });
     expect(listed(headers['access-control-allow-headers'])).toEqual(
-      expect.arrayContaining(['content-type', 'payment-signature', 'access-control-expose-headers']),
+      expect.arrayContaining([
+        ...['content-type', 'payment-signature', 'access-control-expose-headers'],
+        ...['authorization', 'accept-payment'],
+      ]),
     );
     const answer = await ask('POST', '/air/search');
     expect([answer.status, answer.headers['payment-required']]).toEqual([402, 'x']);
     expect(answer.headers['access-control-allow-origin']).toBe('*');
     expect(listed(answer.headers['access-control-expose-headers'])).toEqual(
-      expect.arrayContaining(['payment-required', 'payment-response', 'retry-after']),
+      expect.arrayContaining([
+        ...['payment-required', 'payment-response', 'www-authenticate', 'payment-receipt', 'retry-after'],
+      ]),
     );
   });
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   type Challenge,
   challengeOf,
+  credentialOf,
   newWallet,
   openShop,
   openWorld,
@@ -61,6 +62,20 @@ async function send(transaction: string): Promise<string> {
 }
 
 const openRemoteShop = () => openShop(world, { facilitatorUrl: url, feePayer: newWallet(), patienceMs: 0 });
+
+test('a remote facilitator knows payments of x402 alone: MPP is not offered, and its credential is no payment', async () => {
+  const shop = openRemoteShop();
+  const ours = openShop(world);
+  const credential = credentialOf(await ours.fetch(request('/search', {})), 'AAAA');
+  for (const headers of [{}, { Authorization: credential }]) {
+    const sent = request('/search', {});
+    for (const [name, value] of Object.entries(headers)) sent.headers.set(name, value);
+    const answer = await shop.fetch(sent);
+    expect(answer.status).toBe(402);
+    expect(answer.headers.has('www-authenticate')).toBe(false);
+    expect(((await answer.json()) as Challenge).error).toMatch(/^payment_required/);
+  }
+});
 
 test('a remote facilitator verifies and settles, under its own fee payer', async () => {
   const shop = openRemoteShop();

@@ -190,3 +190,13 @@ export async function payHeader(
 export async function pay(world: World, shop: Shop, path: string, body: unknown): Promise<string> {
   return payHeader(world.cluster, world.wallet, await challengeOf(shop, path, body));
 }
+
+/** The Authorization of MPP that repeats the challenge of a 402, with a transaction. */
+export function credentialOf({ headers }: { readonly headers: Headers }, transaction: string): string {
+  const said = headers.get('www-authenticate')?.replace(/^Payment /, '') ?? '';
+  const challenge = Object.fromEntries(
+    [...said.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [name, value]),
+  );
+  const credential = { challenge, payload: { type: 'transaction', transaction } };
+  return `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`;
+}

@@ -69,17 +69,20 @@ const PREFLIGHT_S = '86400';
 const RPC = { methods: 'POST, OPTIONS', headers: 'content-type, solana-client, *', exposed: 'retry-after' };
 
 /**
- * The calls of customers: the headers of x402, and those that calls take. The stock x402 client sends
+ * The calls of customers: the headers of x402 and MPP, and those that calls take. The stock x402 client sends
  * access-control-expose-headers with its request.
  */
 const PUBLIC = {
   methods: 'GET, HEAD, POST, OPTIONS',
   headers: [
     ...['content-type', 'accept', 'authorization', 'payment-signature', 'access-control-expose-headers'],
-    ...['x-customer-support-code', 'x-passenger-family-name', 'x-payment'],
+    ...['x-customer-support-code', 'x-passenger-family-name', 'x-payment', 'accept-payment'],
     ...['connect-protocol-version', 'connect-timeout-ms', 'idempotency-key'],
   ].join(', '),
-  exposed: ['payment-required', 'payment-response', 'retry-after', 'x-request-id', 'x-sponsored-preview'].join(', '),
+  exposed: [
+    ...['payment-required', 'payment-response', 'www-authenticate', 'payment-receipt'],
+    ...['retry-after', 'x-request-id', 'x-sponsored-preview'],
+  ].join(', '),
 };
 
 /** null for paths that are closed to pages of others: the operators' desks, and calls with a partner's key. */
