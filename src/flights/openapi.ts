@@ -16,7 +16,7 @@ export const openapiDocument = (options: FlightsOptions) =>
       title: 'Flight search and escrow booking',
       version: API_VERSION,
       description:
-        'Paid flight search, escrow-backed booking intents, booking and order status. Paid calls use x402 version 2 (USDC on Solana): a call without PAYMENT-SIGNATURE answers 402 with the challenge to sign. MPP pays them too (method solana, intent charge): the same 402 has its challenge, and Authorization takes its credential.',
+        'Paid flight search, escrow-backed booking intents, booking and order status. Paid calls use x402 version 2 (USDC on Solana): a call without PAYMENT-SIGNATURE answers 402 with the challenge to sign.',
     },
     options,
     tables: [
@@ -27,7 +27,6 @@ export const openapiDocument = (options: FlightsOptions) =>
     schemas: { PaymentRequired: PAYMENT_REQUIRED, Error: errorSchema() },
     securitySchemes: {
       x402: header('PAYMENT-SIGNATURE', 'Base64 of an x402 version 2 payment payload.'),
-      mpp: header('Authorization', 'Payment, and base64url of a credential of MPP.'),
       sponsoredPreview: header(
         'X-GATEWAY-SPONSORED-SIGNATURE',
         "A gateway's signature of the request, with its three companion headers.",

@@ -123,8 +123,7 @@ async function parametersOf<C, O>({ path, headers, price, query }: Route<C, O>):
 
 const PAYMENT: HeaderParameter = {
   name: 'PAYMENT-SIGNATURE',
-  description:
-    'Base64 of an x402 version 2 payment payload. Without it, or a credential of MPP, the answer is 402 and a challenge.',
+  description: 'Base64 of an x402 version 2 payment payload. Without it the answer is 402 and a challenge.',
 };
 
 const REQUEST_ID = { 'X-Request-Id': { schema: TEXT, description: 'Quote it when you ask.' } };
