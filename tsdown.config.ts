@@ -52,6 +52,16 @@ const withoutTracing = {
   load: (id: string) => (id === '\0no-tracing' ? 'export default {};' : null),
 };
 
+/** MCP's server checks forms that a person filled in by JSON Schema: `farelock mcp` asks for one yes, and reads that itself. */
+const withoutForms = {
+  name: 'without-forms',
+  resolveId: (id: string) => (id === '@modelcontextprotocol/server/_shims' ? '\0no-forms' : null),
+  load: (id: string) =>
+    id === '\0no-forms'
+      ? "export { default as process } from 'node:process';\nexport class DefaultJsonSchemaValidator { getValidator() { return (data) => ({ valid: true, data }); } }"
+      : null,
+};
+
 interface Bundle {
   readonly [file: string]: { readonly modules?: Readonly<Record<string, { readonly code: string | null }>> };
 }
@@ -110,7 +120,16 @@ export default defineConfig({
   copy: ['src/sandbox/carrier-site/site.css', 'src/sandbox/carrier-site/site.js'],
   // A module that one command imports when it runs may be part of what every other loads at once: that is meant.
   inputOptions: { checks: { ineffectiveDynamicImport: false, pluginTimings: false } },
-  plugins: [throughFaces, withoutPrograms, withoutOldWeb, withoutTracing, namesModules, withoutCollation, inAscii],
+  plugins: [
+    throughFaces,
+    withoutPrograms,
+    withoutOldWeb,
+    withoutTracing,
+    withoutForms,
+    namesModules,
+    withoutCollation,
+    inAscii,
+  ],
   format: 'cjs',
   platform: 'node',
   target: 'node20',

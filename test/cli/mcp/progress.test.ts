@@ -1,4 +1,4 @@
-import type { ServerNotification } from '@modelcontextprotocol/sdk/types.js';
+import type { Notification } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openProgress } from '../../../src/cli/commands/mcp/progress.ts';
 import { openTerminal } from '../../../src/terminal/terminal.ts';
@@ -9,8 +9,14 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function listening(token: string | undefined) {
-  const heard: ServerNotification[] = [];
-  return { heard, progress: openProgress(token, async (one) => void heard.push(one)) };
+  const heard: Notification[] = [];
+  return {
+    heard,
+    progress: openProgress({
+      ...(token !== undefined && { _meta: { progressToken: token } }),
+      notify: async (one) => void heard.push(one),
+    }),
+  };
 }
 
 test('the seconds go up, with the phase that the command is in', () => {

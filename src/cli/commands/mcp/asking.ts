@@ -1,4 +1,13 @@
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { randomUUID } from 'node:crypto';
+import {
+  acceptedContent,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  type InputRequiredResult,
+  inputRequired,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { mainnetUsdc, plainUsdc } from '../../../kernel/usdc.ts';
 import { SOLANA_NETWORKS } from '../../../solana/index.ts';
@@ -16,13 +25,37 @@ export interface Wanted {
 }
 
 const PATIENCE_MS = 10 * 60_000;
+const MOST_QUESTIONS = 100;
+
+/** Thrown by a call whose client of 2026 has to ask its person, and repeats the call with the answer. */
+export class Question {
+  constructor(readonly asked: InputRequiredResult) {}
+}
+
+/** The client of a call. */
+export interface Caller {
+  readonly server: Server;
+  readonly client: ServerContext;
+  /** What each open question of a client of 2026 is about, by its state. An answer counts once. */
+  readonly questions: Map<string, string>;
+}
 
 /**
  * Asks the person behind the client, where the client can.
  * @returns null: it cannot; else false for anything but a yes
  */
-export function askingOf(server: Server, command: CommandDescription, line: readonly string[], signal: AbortSignal) {
-  if (!server.getClientCapabilities()?.elicitation?.form) return null;
+export function askingOf(
+  { server, client, questions }: Caller,
+  command: CommandDescription,
+  line: readonly string[],
+  signal: AbortSignal,
+) {
+  const { envelope, inputResponses, requestState } = client.mcpReq;
+  const capabilities = envelope
+    ? (envelope as { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities })[CLIENT_CAPABILITIES_META_KEY]
+    : server.getClientCapabilities();
+  const { elicitation } = capabilities ?? {};
+  if (!elicitation || (elicitation.url && !elicitation.form)) return null;
   return async ({ amount, plan }: Wanted): Promise<boolean> => {
     const requestedSchema = {
       type: 'object' as const,
@@ -35,11 +68,22 @@ export function askingOf(server: Server, command: CommandDescription, line: read
       },
       required: ['pay'],
     };
-    try {
-      const said = await server.elicitInput(
-        { message: questionOf(command, line, amount, plan), requestedSchema },
-        { signal, timeout: PATIENCE_MS },
+    const question = { message: questionOf(command, line, amount, plan), requestedSchema };
+    if (envelope) {
+      const about = JSON.stringify([String(amount), line]);
+      const answered = requestState<string>() ?? '';
+      const isIt = questions.get(answered) === about;
+      questions.delete(answered);
+      if (isIt) return acceptedContent(inputResponses, 'pay')?.pay === true;
+      const state = randomUUID();
+      questions.set(state, about);
+      for (const oldest of [...questions.keys()].slice(0, -MOST_QUESTIONS)) questions.delete(oldest);
+      throw new Question(
+        inputRequired({ inputRequests: { pay: inputRequired.elicit(question) }, requestState: state }),
       );
+    }
+    try {
+      const said = await server.elicitInput(question, { signal, timeout: PATIENCE_MS });
       return said.action === 'accept' && said.content?.pay === true;
     } catch {
       // No answer is a no.

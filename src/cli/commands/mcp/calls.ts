@@ -1,12 +1,4 @@
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type {
-  CallToolRequest,
-  CallToolResult,
-  RequestId,
-  ServerNotification,
-  ServerRequest,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolRequest, CallToolResult, InputRequiredResult, RequestId } from '@modelcontextprotocol/server';
 import { version } from '../../../../package.json';
 import type { Allowance } from '../../../client/base/index.ts';
 import { parseUsdc } from '../../../kernel/money.ts';
@@ -18,7 +10,7 @@ import { runTool } from '../../tool/index.ts';
 import { problemDocument } from '../../view/index.ts';
 import { createAllowance, notAllowed, type ServerAllowance } from './allowance.ts';
 import { bounded, type Document, outputSchemaOf, pageThatFits, withheld, withPassengerFields } from './answers.ts';
-import { askingOf } from './asking.ts';
+import { askingOf, type Caller, Question } from './asking.ts';
 import { openKept } from './kept.ts';
 import { openProgress } from './progress.ts';
 import type * as spec from './spec.ts';
@@ -41,12 +33,9 @@ type Ran = Awaited<ReturnType<typeof runInside>>;
 
 type Run = (approval: readonly string[], allowance?: Allowance) => Promise<Ran>;
 
-type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
-
 export type Calls = ReturnType<typeof openCalls>;
 
 interface Outside {
-  readonly server: Server;
   /** Aborted when the client is gone, or a person stops the server. */
   readonly ended: AbortSignal;
   readonly expect: (requestId: RequestId, paymentIds: readonly string[]) => void;
@@ -76,10 +65,7 @@ export function openCalls(context: CommandContext, options: McpOptions, outside:
       throw problem('usage', { message: `There is no tool "${name}".`, fix });
     }
     if (isInSets(command, sets)) return command;
-    const permissions = [
-      ...(isPaying(command) && options.allowSpending === undefined ? [' --allow-spending <usdc>'] : []),
-      ...(command.effect === 'changes' && !options.allowChanges ? [' --allow-changes'] : []),
-    ];
+    const permissions = permissionsFor(options, command);
     const wanted = [...sets, wordsFor(command).sets[0]].join(',');
     throw problem('usage', {
       message: `${name} is not among the tools of this server.`,
@@ -92,8 +78,13 @@ export function openCalls(context: CommandContext, options: McpOptions, outside:
     const steps = nextStepsFor(command, next, { described, spec: context.tool, callable });
     return { ...document, error: { ...error, ...steps } };
   };
-  const called = async (command: CommandDescription, given: Document, extra: Extra, phase: (text: string) => void) => {
-    const { signal, requestId } = extra;
+  const called = async (
+    command: CommandDescription,
+    given: Document,
+    caller: Caller,
+    phase: (text: string) => void,
+  ) => {
+    const { signal, id: requestId } = caller.client.mcpReq;
     const run = (line: CommandLine): Promise<Ran> => {
       const within: Run = (approval, money = allowance) =>
         runInside(context, approval, line, {
@@ -102,7 +93,7 @@ export function openCalls(context: CommandContext, options: McpOptions, outside:
           phase,
           answered: (paymentIds) => outside.expect(requestId, paymentIds),
         });
-      const ask = askingOf(outside.server, command, line.argv, AbortSignal.any([signal, outside.ended]));
+      const ask = askingOf(caller, command, line.argv, AbortSignal.any([signal, outside.ended]));
       const call = permitted({ ...options, isDryRun }, allowance, command, line, within, ask);
       running.add(call);
       return call.finally(() => running.delete(call));
@@ -126,15 +117,15 @@ export function openCalls(context: CommandContext, options: McpOptions, outside:
       const given = { allowance, cancelled, phase: nothing, answered: nothing };
       return (await runInside(context, [], { argv, stdin: '' }, given)).document ?? {};
     },
-    async call(params: CallToolRequest['params'], extra: Extra): Promise<CallToolResult> {
+    async call(params: CallToolRequest['params'], caller: Caller): Promise<CallToolResult | InputRequiredResult> {
       const [name, more] = OLD_TOOLS[params.name] ?? [params.name, {}];
       const given: Document = { ...params.arguments, ...more };
-      const progress = openProgress(extra._meta?.progressToken, extra.sendNotification);
+      const progress = openProgress(caller.client.mcpReq);
       try {
         const command = found(name);
         const short = command.name === 'schema' ? schemaNamed(given.command, commands) : null;
         if (short) return answer({ said: '', exitCode: 0 }, short);
-        const { line, ran } = await called(command, given, extra, progress.phase);
+        const { line, ran } = await called(command, given, caller, progress.phase);
         const { document } = ran;
         if (!document) return answer(ran, null);
         const isNew = command.name === 'search' && line.page.offset === 0;
@@ -143,6 +134,7 @@ export function openCalls(context: CommandContext, options: McpOptions, outside:
         return answer(ran, withSteps(command, shown, ran.next));
       } catch (error) {
         if (isProblem(error)) return refusal(error);
+        if (error instanceof Question) return error.asked;
         throw error;
       } finally {
         progress.stop();
@@ -171,6 +163,11 @@ function notPermitted({ allowSpending, allowChanges }: McpOptions, command: Comm
   }
   return isPaying(command) && allowSpending === undefined ? notAllowed() : null;
 }
+
+const permissionsFor = ({ allowSpending, allowChanges }: McpOptions, command: CommandDescription): string[] => [
+  ...(isPaying(command) && allowSpending === undefined ? [' --allow-spending <usdc>'] : []),
+  ...(command.effect === 'changes' && !allowChanges ? [' --allow-changes'] : []),
+];
 
 const isPaying = ({ name, effect }: CommandDescription): boolean => effect === 'pays' || name in AMOUNTS;
 

@@ -1,16 +1,9 @@
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
 import { isRecord } from '../../../terminal/index.ts';
 import type { Document } from './answers.ts';
 import type { Calls } from './calls.ts';
 
 const PAGE = 20;
-const NOT_FOUND = -32002;
 const JSON_TEXT = 'application/json';
 
 const TEMPLATES = [
@@ -33,10 +26,10 @@ const uriOf = (kind: 'offers' | 'orders', id: unknown): string =>
 
 /** The offers that this run has seen and the bookings of this home, as resources. Reading one is free. */
 export function serveResources(server: Server, { kept, read }: Calls): void {
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: TEMPLATES }));
-  server.setRequestHandler(ListResourcesRequestSchema, async ({ params }, { signal }) => {
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: TEMPLATES }));
+  server.setRequestHandler('resources/list', async ({ params }, { mcpReq: { signal } }) => {
     const from = Number(params?.cursor ?? 0);
-    if (!Number.isSafeInteger(from) || from < 0) throw new McpError(-32602, 'Unknown cursor.');
+    if (!Number.isSafeInteger(from) || from < 0) throw new ProtocolError(-32602, 'Unknown cursor.');
     const { intents } = await read(['intent', 'list', '--limit=1000'], signal);
     const orders = (Array.isArray(intents) ? (intents as Document[]) : []).map((one) => ({
       uri: uriOf('orders', one.intent_id),
@@ -54,13 +47,13 @@ export function serveResources(server: Server, { kept, read }: Calls): void {
     const end = from + PAGE;
     return { resources: all.slice(from, end), ...(end < all.length && { nextCursor: String(end) }) };
   });
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => {
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
     const [, kind, id] = /^farelock:\/\/(offers|orders)\/([^/?#]+)$/.exec(uri) ?? [];
     const name = id === undefined ? '' : decoded(id);
     const found = kind === 'offers' ? kept.offer(name) : kind && (await read(['status', '--', name], signal));
     if (!found || 'error' in found) {
       const error = found && isRecord(found.error) ? found.error.message : 'Search again, or list the resources.';
-      throw new McpError(NOT_FOUND, `There is no ${uri}. ${error}`);
+      throw new ResourceNotFoundError(uri, `There is no ${uri}. ${error}`);
     }
     return { contents: [{ uri, mimeType: JSON_TEXT, text: JSON.stringify(found) }] };
   });

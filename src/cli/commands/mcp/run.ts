@@ -1,11 +1,12 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { CallToolRequestSchema, ListToolsRequestSchema, type RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { PassThrough } from 'node:stream';
+import { type RequestId, Server, type Tool, type Transport } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { version } from '../../../../package.json';
+import { HOUR_MS } from '../../../kernel/clock.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { counted } from '../../../terminal/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
+import type { Caller } from './asking.ts';
 import { type McpOptions, openCalls } from './calls.ts';
 import { serveResources } from './resources.ts';
 import type * as spec from './spec.ts';
@@ -16,24 +17,36 @@ import type * as spec from './spec.ts';
  */
 export const mcp: Run<typeof spec.mcp> = async (context, options) => {
   const arrivals = openArrivals(async (paymentIds) => (await context.session.store()).shown(paymentIds));
-  const server = new Server(
-    { name: 'farelock', title: 'Farelock', version },
-    {
-      capabilities: { tools: {}, ...(showsBookings(options) && { resources: {} }) },
-      instructions: instructionsFor(context, options),
-    },
-  );
   const gone = new AbortController();
-  const calls = openCalls(context, options, { server, ended: gone.signal, expect: arrivals.expect });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: calls.listed() }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => calls.call(params, extra));
-  if (showsBookings(options)) serveResources(server, calls);
-
-  await server.connect(arrivals.over(new StdioServerTransport()));
+  const questions: Caller['questions'] = new Map();
+  const calls = openCalls(context, options, { ended: gone.signal, expect: arrivals.expect });
+  /** The server of a client: by the version that it begins with, of 2026 or before. */
+  const newServer = () => {
+    const server = new Server(
+      { name: 'farelock', title: 'Farelock', version },
+      {
+        capabilities: { tools: {}, ...(showsBookings(options) && { resources: {} }) },
+        instructions: instructionsFor(context, options),
+        cacheHints: { 'tools/list': UNCHANGED, 'server/discover': UNCHANGED },
+      },
+    );
+    server.setRequestHandler('tools/list', () => ({ tools: calls.listed() as Tool[] }));
+    server.setRequestHandler('tools/call', ({ params }, client) => calls.call(params, { server, client, questions }));
+    if (showsBookings(options)) serveResources(server, calls);
+    return server;
+  };
+  // The transport would close with standard input, before the answers of its last calls.
+  const input = process.stdin.pipe(new PassThrough(), { end: false });
+  const transport = arrivals.over(new StdioServerTransport(input));
+  const serving = serveStdio(newServer, { transport });
   const toPerson = context.streams.stdin.isTTY ? ' A program starts it; Ctrl-C stops.' : '';
   context.terminal.note(`Serving tools on standard input and output.${toPerson}`);
   await new Promise<void>((resolve) => {
-    server.onclose = resolve;
+    const close = transport.onclose;
+    transport.onclose = () => {
+      close?.();
+      resolve();
+    };
     process.stdin.once('end', resolve);
     process.stdin.once('close', resolve);
     context.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -45,11 +58,14 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
   await Promise.allSettled(calls.running);
   // Lets the answers leave.
   await new Promise<void>((resolve) => setImmediate(resolve));
-  await server.close();
+  await serving.close();
   if (!context.signal.aborted) return 0;
   context.terminal.note(stoppedText(cutOff));
   return cutOff === 0 ? 0 : 130;
 };
+
+/** The tools are the same while the server runs. */
+const UNCHANGED = { ttlMs: HOUR_MS, cacheScope: 'private' } as const;
 
 const showsBookings = ({ tools = ['travel'] }: McpOptions): boolean =>
   tools.some((set) => set === 'travel' || set === 'refunds' || set === 'all');
