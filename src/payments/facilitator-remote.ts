@@ -1,9 +1,10 @@
+import type { Signature } from '@solana/kit';
 import { HTTPFacilitatorClient } from '@x402/core/http';
 import type { Clock } from '../kernel/clock.ts';
 import { asInteger } from '../kernel/money.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { shownUrl } from '../kernel/shown-url.ts';
-import { type Cluster, landingOfMessage } from '../solana/index.ts';
+import { type Cluster, hasLandedAs, landingOfMessage } from '../solana/index.ts';
 import { whyNotPayable } from './inspection.ts';
 import type { Settlement } from './journal.ts';
 import type { Facilitator, Outcome } from './settling.ts';
@@ -36,12 +37,16 @@ export function createRemoteFacilitator(ports: {
   const { url, cluster } = ports;
   const settle = async (row: Settlement, mayHaveBeenSent: boolean): Promise<Outcome> => {
     const kept = keptOf(row);
-    const { payload } = readPayload(kept.header);
+    const { payload, messageBytes } = readPayload(kept.header);
     try {
       const answer = await client(url).settle(asPayload(payload, kept.requirements), kept.requirements);
       if (answer.success) return { kind: 'settled', transaction: answer.transaction };
-      return !mayHaveBeenSent && REFUSED_BEFORE_SENDING.test(answer.errorReason ?? '')
-        ? { kind: 'failed', reason: answer.errorReason ?? 'refused' }
+      if (!mayHaveBeenSent && REFUSED_BEFORE_SENDING.test(answer.errorReason ?? ''))
+        return { kind: 'failed', reason: answer.errorReason ?? 'refused' };
+      // `settlement_pending` names what was sent: quicker to look at than a history, and believed no more than that.
+      const named = answer.transaction as Signature;
+      return named && (await hasLandedAs(cluster, named, messageBytes))
+        ? { kind: 'settled', transaction: named }
         : { kind: 'unknown' };
     } catch {
       // Every error of a settle call leaves its outcome open: it may have been carried out all the same.

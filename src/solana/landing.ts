@@ -127,6 +127,12 @@ export async function landingOfMessage(
   return { landing, signature };
 }
 
+/** True when the transaction of this signature has succeeded, and is this message. @throws Problem `cluster_failed` */
+export async function hasLandedAs(cluster: Cluster, signature: Signature, message: Uint8Array): Promise<boolean> {
+  const found = await cluster.transaction(signature);
+  return found !== null && found.err === null && isOf(found.transaction, message);
+}
+
 /** Compares the whole message: a payer could make one that only ends like it. */
 const isOf = (wire: Uint8Array, message: Uint8Array): boolean =>
   Buffer.compare(wire.subarray(1 + 64 * (wire[0] ?? 0)), message) === 0;

@@ -115,6 +115,40 @@ test('a lost answer of a remote facilitator leaves the payment pending until it 
   expect(shop.performed).toHaveLength(1);
 });
 
+test('settlement_pending with a transaction: the chain is asked by that signature, and believed for our bytes alone', async () => {
+  let histories = 0;
+  const cluster = {
+    ...world.cluster,
+    signaturesWithMemo: async (...asking: Parameters<typeof world.cluster.signaturesWithMemo>) => {
+      histories++;
+      return world.cluster.signaturesWithMemo(...asking);
+    },
+  };
+  const shop = openShop(world, { cluster, facilitatorUrl: url, feePayer: newWallet(), patienceMs: 0 });
+  const pending = (transaction: string) => ({ success: false, errorReason: 'settlement_pending', transaction });
+  const payment = await pay(world, shop, '/search', { pending: 1 });
+  let landed = '';
+  settle = async (transaction) => {
+    landed = await send(transaction);
+    return pending(landed);
+  };
+  expect((await shop.fetch(request('/search', { pending: 1 }, payment))).status).toBe(200);
+  expect(histories).toBe(0);
+  expect(shop.performed).toHaveLength(1);
+
+  // Another payment's transaction, one that nobody knows, and no signature at all.
+  for (const named of [landed, '1'.repeat(64), 'none']) {
+    settle = async () => pending(named);
+    const unpaid = await pay(world, shop, '/book', { named });
+    await expect(shop.fetch(request('/book', { named }, unpaid))).rejects.toMatchObject({
+      code: 'payment_pending',
+      status: 503,
+      retryAfter: 2,
+    });
+  }
+  expect(shop.performed).toHaveLength(1);
+});
+
 test('a refusal before sending is final, one afterwards is not', async () => {
   const shop = openRemoteShop();
   const payment = await pay(world, shop, '/search', { refused: 1 });
