@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { UpkeepTask } from '../flights/base/index.ts';
-import { BOOKINGS } from '../flights/bookings/index.ts';
+import { BOOKINGS, NOT_ENDED } from '../flights/bookings/index.ts';
 import { PAYOUTS, REFUNDS } from '../flights/refunds/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
@@ -96,7 +96,7 @@ const BY_STATE: readonly Pile[] = [
 ];
 
 const STATES: Readonly<Record<string, readonly string[]>> = {
-  booking: ['settling', 'queued', 'ordering', 'ticketing', 'capturing', 'refunding', 'stuck'],
+  booking: NOT_ENDED,
   refund: ['settling', 'approved', 'stuck'],
   effect: ['planned', 'sent', 'stuck'],
   payment: ['claimed', 'performed', 'settling', 'settled'],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { textsOf } from '../../src/cli/settings/read.ts';
 import {
   SETTING_NAMES,
   SETTINGS,
@@ -133,6 +134,11 @@ describe('config show', () => {
     const { of } = await shown({ FARELOCK_SEED: 'ana' }, 'config show --json');
     expect([...of.keys()]).toEqual(['home', 'seed']);
   });
+});
+
+test('an option sets its setting, as a text, as a number or as a list, and a switch sets none', () => {
+  const given = { log: 'requests', perDay: 500, trustedProxy: ['10.0.0.5', '10.0.0.6'], metrics: true };
+  expect(textsOf(given)).toEqual({ log: 'requests', 'limits.per_day': '500', trusted_proxies: '10.0.0.5,10.0.0.6' });
 });
 
 test('an unknown variable has a nearest one', () => {

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { BOOKING_STATES } from '../../src/flights/bookings/machine.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { openStore } from '../../src/service/home.ts';
 import { createReadings } from '../../src/service/readings.ts';
@@ -40,6 +41,16 @@ test('a booking that waits for its ticket is counted in its state, with its age,
   await world.work();
   const booked = await read();
   expect([gauge(booked, 'bookings_open', 'ticketing'), gauge(booked, 'jobs', 'booking')]).toEqual([0, 0]);
+}, 30_000);
+
+test('each state in which a booking has not ended has its count and its age', async () => {
+  const { ports } = await opened();
+  const read = await createReadings(ports)();
+  for (const state of Object.keys(BOOKING_STATES)) {
+    const isEnd = state === 'booked' || state === 'refunded';
+    for (const name of ['bookings_open', 'bookings_oldest_age_seconds'])
+      expect([name, state, gauge(read, name, state)]).toEqual([name, state, isEnd ? undefined : 0]);
+  }
 }, 30_000);
 
 test('a part that fails or is silent is named, and the others are read', async () => {

@@ -28,7 +28,8 @@ export function textsOf(options: object): SettingTexts {
       .flag?.slice(2)
       .replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
     const value = option && given.get(option);
-    if (typeof value === 'string' || Array.isArray(value)) texts[name] = [value].flat().join(',');
+    const isGiven = typeof value === 'string' || typeof value === 'number' || Array.isArray(value);
+    if (isGiven) texts[name] = [value].flat().join(',');
   }
   return texts;
 }

@@ -14,6 +14,7 @@ export {
   type Move,
   moveBooking,
   NO_PAYMENT,
+  NOT_ENDED,
   NOT_TICKETED,
   OPEN_BOOKINGS,
   STEP_MS,

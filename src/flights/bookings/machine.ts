@@ -88,6 +88,8 @@ export const UNORDERED = (Object.keys(BOOKING_STATES) as BookingState[]).filter(
 /** States that the chain or the airline may show a booking to be in. */
 const FOUND: readonly BookingState[] = ['ordering', 'capturing', 'refunding'];
 const isOpenEnded = (state: BookingState): boolean => state !== 'booked' && state !== 'refunded';
+/** States of bookings that have not ended. */
+export const NOT_ENDED = (Object.keys(BOOKING_STATES) as BookingState[]).filter(isOpenEnded);
 
 export function mayMove(from: BookingState, to: BookingState, by: Mover): boolean {
   if (by === 'reconcile') return isOpenEnded(from) && FOUND.includes(to);

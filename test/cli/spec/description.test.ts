@@ -77,7 +77,9 @@ test('help --json is the command tree with types, defaults and examples', async 
     expect.objectContaining({ name: '--port', default: 4020 }),
   );
   const one = await runInMemory(['help', 'intent', '--json', 'commands']);
-  expect((one.json().commands as { name: string }[]).map(({ name }) => name)).toEqual(['intent create', 'intent list']);
+  expect((one.json().commands as { name: string }[]).map(({ name }) => name)).toEqual(
+    names.filter((name) => name.startsWith('intent ')),
+  );
 });
 
 test('help on a command is what --help prints; an unknown command is named', async () => {

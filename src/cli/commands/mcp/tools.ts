@@ -126,8 +126,11 @@ export const OLD_TOOLS: Readonly<Record<string, readonly [name: string, given: o
 };
 
 /** When to use a tool, what it costs and what comes next, and the sets that have it. */
-export const wordsFor = ({ name }: CommandDescription): { readonly sets: readonly string[]; readonly says: string } =>
-  words[name as keyof typeof words];
+export function wordsFor({ name }: CommandDescription): { readonly sets: readonly string[]; readonly says: string } {
+  const found = words[name as keyof typeof words];
+  if (!found) throw new Error(`tools.json of mcp has no words for ${name}`);
+  return found;
+}
 
 /** A name of a tool set, as `--tools` takes it. */
 export type ToolSet = (typeof TOOL_SETS)[number];

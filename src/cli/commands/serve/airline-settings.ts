@@ -31,7 +31,8 @@ export function airlineSettings(
   const setting = settingsIn(environment, options);
   const { duffelTokenFile } = options;
   const lowcost = setting('lowcost');
-  if (setting('provider') !== 'duffel') {
+  const provider = setting('provider') ?? 'sandbox';
+  if (provider !== 'duffel') {
     const other = options.duffelUrl === undefined ? duffelTokenFile && '--duffel-token-file' : '--duffel-url';
     if (other) {
       throw problem('usage', {
@@ -39,7 +40,7 @@ export function airlineSettings(
         fix: `Add --provider duffel, or leave out ${other}.`,
       });
     }
-    return lowcost === undefined ? undefined : { provider: 'sandbox', lowcost: tierOf(setting, lowcost) };
+    return lowcost === undefined ? undefined : { provider, lowcost: tierOf(setting, lowcost) };
   }
   const named = duffelTokenFile === undefined ? environment : { FARELOCK_DUFFEL_TOKEN_FILE: duffelTokenFile };
   const token = settingsIn(named)('duffel_token');
