@@ -39,7 +39,7 @@ export async function deployedProgram(cluster: Reader, records: DeploymentRecord
 const DECIMALS = 6;
 
 /**
- * Checks the coin and the shipped program before a service sells.
+ * Checks the coin and the program, the shipped one or the one before, before a service sells.
  * @throws Problem `usdc_mint_missing`, `program_missing`, `program_differs`, `cluster_failed`
  */
 export async function checkCluster(cluster: Pick<Cluster, 'accounts' | 'usdcMint'>, program: Address) {
@@ -57,9 +57,13 @@ export async function checkCluster(cluster: Pick<Cluster, 'accounts' | 'usdcMint
       detail: { mint: usdcMint },
     });
   }
-  if (found.kind === 'present' && found.isShipped) return found;
+  if (isServed(found)) return found;
   throw programWrong(program, found);
 }
+
+/** Intents need nothing of today's program that the one before has not. */
+const isServed = (found: InspectedProgram): found is Extract<InspectedProgram, { kind: 'present' }> =>
+  found.kind === 'present' && (found.isShipped || found.isPrevious);
 
 function programWrong(program: Address, found: InspectedProgram) {
   if (found.kind === 'present') {
@@ -92,8 +96,7 @@ export function watchProgram(cluster: Reader, program: Address, clock: Pick<Cloc
   async function look(): Promise<void> {
     try {
       const found = await inspect(cluster, program);
-      const isRight = found.kind === 'present' && found.isShipped;
-      trouble = isRight ? null : programWrong(program, found).message;
+      trouble = isServed(found) ? null : programWrong(program, found).message;
       lookedAtMs = clock.now();
     } catch (error) {
       if (!isProblem(error, 'cluster_failed')) throw error;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -203,6 +204,25 @@ test("a deployment to a named program of somebody else's authority is refused, a
     message: expect.stringContaining(deployer.address),
   });
   home.close();
+});
+
+test('a service goes on with the program of the version before, and check says how to get today’s', async () => {
+  const program = key(22);
+  await put(program, new Uint8Array(readFileSync(new URL('../escrow/fixtures/escrow-whole.so', import.meta.url))));
+  const home = temporaryHome();
+  const argv = ['cluster', 'check', '--rpc-url', url, ...NAMED, '--program', program.address];
+  const checked = await runInMemory(argv, {
+    environment: { FARELOCK_HOME: home.home },
+    clock: endpoint.clock,
+    terminal: true,
+    columns: 140,
+  });
+  expect(checked.stdout).toContain('the bytes of the version before: it serves intents, not authorizations');
+  expect(checked.stdout + checked.stderr).toContain('farelock cluster deploy --new');
+  home.close();
+  const said = await serve(...NAMED, '--escrow-program', program.address);
+  // It comes past the program: what stops it, if anything does, is another matter.
+  if (!('url' in said)) expect(['program_differs', 'program_missing']).not.toContain(said.error.code);
 });
 
 test('a program that is absent, that is none, and that has other bytes are refused, each with its sentence', async () => {

@@ -1,4 +1,5 @@
-import { type Address, type Instruction, lamports } from '@solana/kit';
+import { createHash } from 'node:crypto';
+import { type Address, getAddressEncoder, type Instruction, lamports } from '@solana/kit';
 import { getApproveInstruction } from '@solana-program/token';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
@@ -12,7 +13,9 @@ import {
 import { consentInstruction, consentMessage, ED25519_PROGRAM } from '../../src/escrow/consent.ts';
 import { capturePartInstruction as captureIntentPart } from '../../src/escrow/program.ts';
 import { isVerified, verifyAuthorization } from '../../src/escrow/verify.ts';
+import { signerFromSeed } from '../../src/solana/signer.ts';
 import { AMOUNT, GENESIS, type OpenAuthorization, openAuthorization } from './authorization-scene.ts';
+import { agreeableElf } from './deployment/scene.ts';
 import { codeOf } from './program-attack.ts';
 import { openEscrow, withAccount, withData } from './program-scene.ts';
 import {
@@ -20,6 +23,7 @@ import {
   createWorld,
   DAY,
   type Person,
+  person,
   START,
   signing,
   TOKEN_RENT,
@@ -273,6 +277,8 @@ describe('the consent of the receiver', () => {
     await refused('not_consented', [...one.authorize.slice(0, 1), capture], operator(), world.stranger);
     const second = await other();
     expect((await second.open()).result).toBe('ok');
+    // The same amounts and the same time: another escrow.
+    await ok(second.consented(await second.part(50n, false)), operator());
     const its = second.consented(await second.part(50n, false)).at(-2) as Instruction;
     await refused('not_consented', [its, capture], operator());
   });
@@ -296,6 +302,9 @@ describe('the consent of the receiver', () => {
       change(new DataView(copy.buffer));
       return { ...genuine, data: copy };
     };
+    const stranger = signerFromSeed(createHash('sha256').update('stranger').digest());
+    const signed = { authorizer: stranger.address, message, signature: stranger.sign(message) };
+    await refused('not_consented', [consentInstruction(signed), capture], operator());
     // The stranger signs his own words; what the program would read is only beside them.
     const words = new TextEncoder().encode('his own words');
     const { data: his = [] } = consentInstruction({
@@ -316,9 +325,26 @@ describe('the consent of the receiver', () => {
       expect(result).not.toBe('ok');
     }
     expect(one.read().captured).toBe(0n);
-    // Not the precompile, though the same bytes.
-    const elsewhere = { ...genuine, programAddress: 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address };
-    expect((await world.send([elsewhere, capture], operator())).result).not.toBe('ok');
+    // A list of instructions that somebody wrote himself.
+    const forged = (await person('forged list')).address;
+    const { data: unsigned = [] } = consentInstruction({ authorizer, message, signature: new Uint8Array(64) });
+    const list = new Uint8Array(6 + 2 + 32 + 2 + unsigned.length + 2);
+    const view = new DataView(list.buffer);
+    for (const [at, value] of [
+      [0, 2],
+      [2, 6],
+      [40, unsigned.length],
+      [list.length - 2, 1],
+    ] as const)
+      view.setUint16(at, value, true);
+    list.set(getAddressEncoder().encode(ED25519_PROGRAM), 8);
+    list.set(unsigned, 42);
+    world.put(forged, world.bank.address, list);
+    await refused('not_consented', [withAccount(capture, 7, forged)], operator());
+    // Bytes that look signed, for a program that agrees to everything.
+    const agrees = (await person('agrees')).address;
+    world.svm.addProgram(agrees, agreeableElf());
+    await refused('not_consented', [{ ...genuine, programAddress: agrees }, capture], operator());
     expect(genuine.programAddress).toBe(ED25519_PROGRAM);
     await ok([genuine, capture], operator());
   });

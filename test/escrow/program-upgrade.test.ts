@@ -6,12 +6,19 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { observeEscrow, readEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID, escrowAddress } from '../../src/escrow/address.ts';
 import { EARLIER_ESCROW_ELFS, escrowElf } from '../../src/escrow/elf.ts';
-import { captureInstructions, openInstructions, refundInstructions } from '../../src/escrow/program.ts';
+import {
+  captureInstructions,
+  capturePartInstruction,
+  openInstructions,
+  refundInstructions,
+} from '../../src/escrow/program.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
 import { manualClock } from '../clock.ts';
+import { type OpenEscrow, openEscrow } from './program-scene.ts';
+import { createWorld, DAY, START } from './program-world.ts';
 
 /** Ledgers of older homes, written by the program of 0.1.0. */
 
@@ -95,17 +102,57 @@ test('escrows that an older program opened go on under the one that replaces it,
   await running.close();
 });
 
-test('the program as SBPF version 0 is replaced too, and its escrows go on', async () => {
-  const before = await open(() => new Uint8Array(readFileSync(new URL('./fixtures/escrow-sbpf0.so', import.meta.url))));
-  await before.airdropSol(authority.address, 10_000_000_000n);
-  await before.airdropUsdc(traveller.address, 0n);
-  const booked = await openOne(before, 'int_booked', AMOUNT);
-  await before.close();
-  const renewed = await open(escrowElf, EARLIER_ESCROW_ELFS);
-  expect(await codeOn(renewed)).toEqual(escrowElf());
-  await send(renewed, await captureInstructions(await parties(renewed, booked)));
-  expect(await readEscrow(renewed, booked, [ESCROW_PROGRAM_ID])).toMatchObject({ state: 'captured' });
-  await renewed.close();
+test.each(['./fixtures/escrow-sbpf0.so', './fixtures/escrow-whole.so'])(
+  '%s on a ledger is replaced too, and its escrows go on',
+  async (file) => {
+    const before = await open(() => new Uint8Array(readFileSync(new URL(file, import.meta.url))));
+    await before.airdropSol(authority.address, 10_000_000_000n);
+    await before.airdropUsdc(traveller.address, 0n);
+    const booked = await openOne(before, 'int_booked', AMOUNT);
+    await before.close();
+    const renewed = await open(escrowElf, EARLIER_ESCROW_ELFS);
+    expect(await codeOn(renewed)).toEqual(escrowElf());
+    await send(renewed, await captureInstructions(await parties(renewed, booked)));
+    expect(await readEscrow(renewed, booked, [ESCROW_PROGRAM_ID])).toMatchObject({ state: 'captured' });
+    await renewed.close();
+  },
+);
+
+test('intents of the program without captures in part end each way under the one that replaces it', async () => {
+  const world = await createWorld();
+  const whole = new Uint8Array(readFileSync(new URL('./fixtures/escrow-whole.so', import.meta.url)));
+  const { authority: operator } = world;
+  const ends = {
+    capture: async (escrow: OpenEscrow) => [escrow.capture],
+    captureAndLeave: async (escrow: OpenEscrow) => [escrow.captureAndLeave, escrow.sweep],
+    part: async (escrow: OpenEscrow) => [capturePartInstruction({ ...escrow, amount: 400n, total: 1_000n })],
+    refund: async (escrow: OpenEscrow) => [escrow.refund],
+    refundByAnyone: async (escrow: OpenEscrow) => [escrow.refundByAnyone],
+  };
+  const taken = { capture: 1_000n, captureAndLeave: 1_000n, part: 400n, refund: 0n, refundByAnyone: 0n };
+  for (const [name, end] of Object.entries(ends)) {
+    world.svm.addProgram(ESCROW_PROGRAM_ID, whole);
+    world.at(START);
+    const escrow = await openEscrow(world, `int_${name}`, { amount: 1_000n, pays: 1_007n });
+    const swept = await openEscrow(world, `int_swept_${name}`, { amount: 1_000n, pays: 1_007n });
+    const [part] = await ends.part(escrow);
+    expect((await world.send(part ? [part] : [], operator)).result).toBe(101);
+    expect((await world.send([swept.capture], operator)).result).toBe('ok');
+    swept.reviveVault(3n);
+
+    world.svm.addProgram(ESCROW_PROGRAM_ID, escrowElf());
+    const [had, paid] = [world.tokensOf(escrow.treasuryAccount) ?? 0n, world.tokensOf(escrow.refundAccount) ?? 0n];
+    if (name === 'refundByAnyone') world.at(START + DAY);
+    expect((await world.send(await end(escrow), operator)).result).toBe('ok');
+    const captured = taken[name as keyof typeof taken];
+    expect((world.tokensOf(escrow.treasuryAccount) ?? 0n) - had).toBe(captured);
+    expect((world.tokensOf(escrow.refundAccount) ?? 0n) - paid).toBe(1_007n - captured);
+    expect(escrow.read()).toMatchObject({ state: captured > 0n ? 'captured' : 'refunded', captured });
+    expect((await world.send([swept.sweep])).result).toBe('ok');
+    world.at(START + 31n * DAY);
+    expect((await world.send([escrow.close, swept.close], operator)).result).toBe('ok');
+    expect([world.found(escrow.escrow), world.found(swept.escrow)]).toEqual([null, null]);
+  }
 });
 
 test('a program that is not a known earlier one stays: it may be newer than this version', async () => {

@@ -26,7 +26,7 @@ test.each([
 
 test('a real airline, said and capped, may start; its program is final or of a key that is accepted', () => {
   expect(() => checkMainnetStart({ sellers: [AIRLINE, null], isMeant: true, caps: CAPS })).not.toThrow();
-  const found = { kind: 'present', isShipped: true, slot: 1n, size: 1 } as const;
+  const found = { kind: 'present', isShipped: true, isPrevious: false, slot: 1n, size: 1 } as const;
   expect(() => checkMainnetProgram({ ...found, upgradeAuthority: null }, [])).not.toThrow();
   expect(() => checkMainnetProgram({ ...found, upgradeAuthority: KEY }, [KEY])).not.toThrow();
   expect(() => checkMainnetProgram({ ...found, upgradeAuthority: KEY }, [])).toThrow(

@@ -45,7 +45,7 @@ export async function standingOfProgram(
   const { inspectProgram } = await loadDeploymentInspect();
   const found = await inspectProgram(cluster, program);
   if (found.kind !== 'present') return { kind: 'absent', authority: null };
-  if (!found.isShipped) return { kind: 'different', authority: null };
+  if (!found.isShipped && !found.isPrevious) return { kind: 'different', authority: null };
   const { upgradeAuthority: authority } = found;
   if (authority === null) return { kind: 'final', authority };
   return { kind: trust.isAccepted(authority) ? 'accepted' : 'upgradeable', authority };

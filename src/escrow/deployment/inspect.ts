@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import { type Cluster, programDataOf, readProgram } from '../../solana/index.ts';
-import { escrowElf } from '../elf.ts';
+import { escrowElf, PREVIOUS_ESCROW } from '../elf.ts';
 
 export type InspectedProgram =
   | { readonly kind: 'absent' }
@@ -9,6 +10,8 @@ export type InspectedProgram =
       readonly kind: 'present';
       /** Its bytes are those of program/escrow.so. */
       readonly isShipped: boolean;
+      /** Its bytes are those of the version before: intents go on with it, authorizations need today's. */
+      readonly isPrevious: boolean;
       /** May replace it; null: it is final. */
       readonly upgradeAuthority: Address | null;
       /** Of its last deploy or upgrade; 0 where the loader does not say. */
@@ -29,6 +32,7 @@ export async function inspectProgram(
   return {
     kind: 'present',
     isShipped: holds(program.code, elf),
+    isPrevious: isPrevious(program.code),
     upgradeAuthority: program.authority,
     slot: program.slot,
     size: program.code.length,
@@ -42,4 +46,11 @@ export async function isShippedAt(cluster: Pick<Cluster, 'accounts'>, address: A
 
 /** The bytes, and nothing but zeros behind them: code that follows could be jumped to. */
 const holds = (code: Uint8Array, elf: Uint8Array): boolean =>
-  Buffer.compare(code.subarray(0, elf.length), elf) === 0 && code.subarray(elf.length).every((byte) => byte === 0);
+  Buffer.compare(code.subarray(0, elf.length), elf) === 0 && endsAt(code, elf.length);
+
+const endsAt = (code: Uint8Array, length: number): boolean => code.subarray(length).every((byte) => byte === 0);
+
+function isPrevious(code: Uint8Array): boolean {
+  const { sha256, bytes } = PREVIOUS_ESCROW;
+  return endsAt(code, bytes) && createHash('sha256').update(code.subarray(0, bytes)).digest('hex') === sha256;
+}

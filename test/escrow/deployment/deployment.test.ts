@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import type { Address } from '@solana/kit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -49,12 +50,35 @@ describe('a program at an address', () => {
     expect(found).toEqual({
       kind: 'present',
       isShipped: true,
+      isPrevious: false,
       upgradeAuthority: payer.address,
       slot: BigInt(cluster.ledger.peek().slot),
       size: elf.length,
     });
     // Its own data account is no program.
     expect(await inspectProgram(cluster, await programDataOf(deployment.program))).toEqual({ kind: 'not_a_program' });
+  });
+
+  test('is the one before, of which the very bytes are known', async () => {
+    const previous = new Uint8Array(readFileSync(new URL('../fixtures/escrow-whole.so', import.meta.url)));
+    const deployment = { ...scene.deployment(), elf: previous };
+    await expect(carryOut(portsOf(), deployment)).resolves.toMatchObject({ isShipped: true });
+    const found = { kind: 'present', isShipped: false, size: previous.length };
+    expect(await inspectProgram(scene.cluster, deployment.program)).toMatchObject({ ...found, isPrevious: true });
+    const [program, code] = await scene.cluster.accounts([deployment.program, await programDataOf(deployment.program)]);
+    if (!program || !code) throw new Error('deployed');
+    for (const data of [code.data.with(7_000, (code.data[7_000] ?? 0) ^ 1), Uint8Array.of(...code.data, 1)]) {
+      const accounts = async () => [program, { ...code, data }];
+      expect(await inspectProgram({ accounts }, deployment.program)).toMatchObject({ isPrevious: false });
+    }
+    // There is no room for today's program, which is said before anything is sent.
+    const upgrade = {
+      ...scene.deployment(),
+      kind: 'upgrade',
+      program: deployment.program,
+      programSigner: null,
+    } as const;
+    await expect(planDeployment(scene.cluster, upgrade)).rejects.toMatchObject({ code: 'program_not_upgradeable' });
   });
 
   test('is not the shipped one with a byte changed anywhere, nor with code behind it', async () => {

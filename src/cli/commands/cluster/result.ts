@@ -24,8 +24,8 @@ export const clusterCheck = published(
     program: z.strictObject({
       address,
       status: z
-        .enum(['shipped', 'different', 'absent', 'not_a_program'])
-        .describe('shipped: the very bytes of this version.'),
+        .enum(['shipped', 'previous', 'different', 'absent', 'not_a_program'])
+        .describe('shipped: the very bytes of this version; previous: those of the one before.'),
       upgrade_authority: address.nullable().describe('Who can replace it; null: no one.'),
       slot: z.int().nullable().describe('Of the last deploy; null: there is no program.'),
       size: z.int().nullable().describe('Room for code, bytes.'),

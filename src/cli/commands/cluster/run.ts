@@ -1,4 +1,5 @@
 import type { Address } from '@solana/kit';
+import { escrowElf } from '../../../escrow/index.ts';
 import { formatSol, formatUsdc } from '../../../kernel/money.ts';
 import { overNetwork } from '../../../kernel/network.ts';
 import { problem } from '../../../kernel/problems.ts';
@@ -23,7 +24,8 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
   ]);
   const program = { address, ...programFacts(found) };
   const shown = wallets.map(shownWallet);
-  const isOk = program.status === 'shipped' && mint.decimals !== null && shown.every(({ is_enough }) => is_enough);
+  const isServed = program.status === 'shipped' || program.status === 'previous';
+  const isOk = isServed && mint.decimals !== null && shown.every(({ is_enough }) => is_enough);
   const report = { status: isOk ? 'ok' : 'failed', network: desk.cluster.network, program, sbpf, mint, wallets: shown };
   terminal.result(report, {
     lines: (document, screen) => [
@@ -47,7 +49,7 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
     ],
   });
   const needs = [
-    ...(program.status === 'shipped' || sbpf.state !== 'active' ? [] : [['cluster', 'deploy']]),
+    ...(program.status === 'shipped' || sbpf.state !== 'active' ? [] : [deployFor(program)]),
     ...(shown.every(({ is_enough }) => is_enough) ? [] : [['cluster', 'fund']]),
   ];
   if (needs.length > 0) terminal.aside(['', ...nextLines(...needs.map((one) => onCluster(one, options)))]);
@@ -144,10 +146,14 @@ async function faucetOf(
 
 const MOST_POLLS = 60;
 
+/** A deployed program cannot grow: where today's has no room, it needs an address of its own. */
+const deployFor = ({ status, size }: ReturnType<typeof programFacts>): string[] =>
+  status === 'previous' && (size ?? 0) < escrowElf().length ? ['cluster', 'deploy', '--new'] : ['cluster', 'deploy'];
+
 function programFacts(found: InspectedProgram) {
   if (found.kind !== 'present') return { status: found.kind, upgrade_authority: null, slot: null, size: null };
   return {
-    status: found.isShipped ? ('shipped' as const) : ('different' as const),
+    status: found.isShipped ? ('shipped' as const) : found.isPrevious ? ('previous' as const) : ('different' as const),
     upgrade_authority: found.upgradeAuthority,
     slot: Number(found.slot),
     size: found.size,
@@ -163,6 +169,8 @@ function programWords({ status }: ReturnType<typeof programFacts>, { paint }: Sc
   if (status === 'absent') return paint.bad('There is nothing at this address.');
   if (status === 'not_a_program') return paint.bad('This account is not a program.');
   if (status === 'different') return paint.bad('Its bytes are not those of this version.');
+  if (status === 'previous')
+    return `${paint.good('✓')} the bytes of the version before: it serves intents, not authorizations`;
   return `${paint.good('✓')} the shipped bytes`;
 }
 
