@@ -1,5 +1,6 @@
 import type { Address, Instruction } from '@solana/kit';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
+import { INSTRUCTIONS_SYSVAR } from '../../../src/escrow/consent.ts';
 import { worksBelow } from './below.ts';
 import type { Cast } from './cast.ts';
 import { type Broken, type Named, ruled } from './rules.ts';
@@ -33,6 +34,8 @@ function rightsOf(cast: Cast, instructions: readonly Instruction[]): Map<Address
   for (const { programAddress } of instructions) {
     rights.set(programAddress, (rights.get(programAddress) ?? 0) & 2);
   }
+  // The runtime lets nobody write to a sysvar, whatever a transaction asks for.
+  rights.set(INSTRUCTIONS_SYSVAR, (rights.get(INSTRUCTIONS_SYSVAR) ?? 0) & 2);
   return rights;
 }
 
