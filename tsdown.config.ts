@@ -58,7 +58,7 @@ const withoutForms = {
   resolveId: (id: string) => (id === '@modelcontextprotocol/server/_shims' ? '\0no-forms' : null),
   load: (id: string) =>
     id === '\0no-forms'
-      ? "export { default as process } from 'node:process';\nexport class DefaultJsonSchemaValidator { getValidator() { return (data) => ({ valid: true, data }); } }"
+      ? 'const { process } = globalThis;\nexport { process };\nexport class DefaultJsonSchemaValidator { getValidator() { return (data) => ({ valid: true, data }); } }'
       : null,
 };
 

@@ -48,6 +48,14 @@ describe('a page of another origin', () => {
     );
   });
 
+  test('of this machine may use /mcp with the headers of the protocol; /mcp itself refuses others', async () => {
+    const { headers } = await preflight('/mcp');
+    expect(listed(headers['access-control-allow-headers'])).toEqual(
+      expect.arrayContaining(['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']),
+    );
+    expect(listed(headers['access-control-allow-methods'])).toEqual(['POST', 'OPTIONS']);
+  });
+
   test.each(['/air/orders/ord_1', '/health', '/openapi.json', '/farelock.core.v1.customer.Service/GetOrder'])(
     'may read %s',
     async (path) => expect((await ask('GET', path)).headers).toHaveProperty('access-control-allow-origin', '*'),

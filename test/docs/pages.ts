@@ -205,6 +205,8 @@ export function callsPage(): string {
     'stock clients of x402 pay at most 1 USD for a call, and so refuse every fare, until `setSpendControls(false)` or',
     "`setSpendControls({ maxAmountPerPayment: '$500' })` of `@x402/core` allows them more.",
     '',
+    'Agents buy most of the flight service over MCP at `/mcp` of `serve`: see [agents.md](agents.md#without-the-tool).',
+    '',
     '## Flights',
     '',
     ...calls(flightRoutes, defaultOptions),

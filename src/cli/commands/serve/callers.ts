@@ -85,9 +85,17 @@ const PUBLIC = {
   ].join(', '),
 };
 
+/** A page of this machine, such as an inspector of the protocol; /mcp refuses those of others by itself. */
+const AGENTS = {
+  methods: 'POST, OPTIONS',
+  headers: 'content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id',
+  exposed: 'retry-after, x-request-id',
+};
+
 /** null for paths that are closed to pages of others: the operators' desks, and calls with a partner's key. */
 function opennessOf(pathname: string) {
   if (pathname === '/rpc' || pathname === '/rpc/') return RPC;
+  if (pathname === '/mcp') return AGENTS;
   const isPrivate = /^\/operator(\/|$)|^\/[^/]+\.core\.v1\.partner\.Service\//.test(pathname);
   return isPrivate ? null : PUBLIC;
 }

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import { systemClock } from '../../../kernel/clock.ts';
-import { type HttpHeaders, headerOf } from '../../../kernel/http.ts';
+import { type HttpHeaders, type HttpRequest, type HttpResponse, headerOf } from '../../../kernel/http.ts';
 import { jsonLog, type Log } from '../../../kernel/log.ts';
 import { clientNetwork } from '../../../kernel/network.ts';
+import { once } from '../../../kernel/once.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
@@ -70,6 +71,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
     inFlight: requests.inFlight,
     shed: (why) => metrics.meter('shed', { why }),
   });
+  const answered = answering({ service, load, worker, hasAgents: !clusterOnly });
   const server = httpServer(async (request, { socket }) => {
     const { headers } = request;
     const { pathname } = new URL(request.url);
@@ -78,10 +80,9 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
       publicUrl: publicUrl({ headers, socket }),
     };
     const answer = await requests.answered(request, proxies.areAt(socket.remoteAddress), (watched) =>
-      crossOrigin(watched, async () => load.refusal(watched) ?? service.fetch(watched, connection)),
+      crossOrigin(watched, () => answered(watched, connection)),
     );
     if (pathname === '/ready') balancer.asked(signal.aborted && answer.status === 503);
-    if (answer.status < 300 && GIVES_WORK.test(pathname)) worker.hasWork();
     return answer;
   }, notAnswered(log));
   const drain = drainable(server);
@@ -182,6 +183,32 @@ function startWorker(context: CommandContext, of: WorkOf, { isIdle = false } = {
       closing = true;
       return working;
     },
+  };
+}
+
+interface Answering {
+  readonly service: { fetch(request: HttpRequest, connection: Reached): Promise<HttpResponse> };
+  readonly load: ReturnType<typeof watchLoad>;
+  readonly worker: ReturnType<typeof startWorker>;
+  readonly hasAgents: boolean;
+}
+interface Reached {
+  readonly clientAddress?: string | undefined;
+  readonly publicUrl: string;
+}
+
+/** Answers as the service does; at /mcp the request of an agent becomes another one of the service. */
+function answering({ service, load, worker, hasAgents }: Answering) {
+  const agents = once(async () => (await import('./mcp.ts')).sellToAgents(load.refusal));
+  return async (request: HttpRequest, connection: Reached): Promise<HttpResponse> => {
+    const ask = async (asked: HttpRequest): Promise<HttpResponse> => {
+      const answer = await service.fetch(asked, connection);
+      if (answer.status < 300 && GIVES_WORK.test(new URL(asked.url).pathname)) worker.hasWork();
+      return answer;
+    };
+    if (hasAgents && new URL(request.url).pathname === '/mcp')
+      return (await agents())(request, ask, connection.publicUrl);
+    return load.refusal(request) ?? ask(request);
   };
 }
 
