@@ -140,7 +140,12 @@ const STORED: readonly ProblemCode[] = [
   ...(['storage_damaged', 'too_many_open_files', 'operator_key_unusable'] as const),
 ];
 const BODY: readonly ProblemCode[] = ['invalid_json', 'body_incomplete', 'payload_too_large', 'unsupported_media_type'];
-const PAID: readonly ProblemCode[] = ['invalid_payment_signature', 'payment_pending', 'operator_funds_low'];
+const PAID: readonly ProblemCode[] = [
+  'invalid_payment_signature',
+  'payment_id_taken',
+  'payment_pending',
+  'operator_funds_low',
+];
 const ANY: readonly ProblemCode[] = ['invalid_request', 'method_not_allowed', 'internal_error'];
 
 export const codesOf = <C, O>(table: RouteTable<C, O>, route: Route<C, O>): readonly ProblemCode[] => [

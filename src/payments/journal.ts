@@ -8,7 +8,10 @@ export type Settlement = Selectable<SettlementTable>;
 
 type SettlementChange = Partial<Pick<Settlement, 'state' | keyof typeof UNSIGNED>>;
 
-type NewSettlement = Pick<Settlement, 'payment_key' | 'quote_id' | 'request_digest' | 'payer' | 'amount' | 'pay_to'>;
+export type NewSettlement = Pick<
+  Settlement,
+  'payment_key' | 'payment_id' | 'quote_id' | 'request_digest' | 'payer' | 'amount' | 'pay_to'
+>;
 
 export const LEASE_MS = 4_000;
 
@@ -50,7 +53,17 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
     find: (key: string): Promise<Settlement | undefined> =>
       store.selectFrom('settlements').selectAll().where('payment_key', '=', key).executeTakeFirst(),
 
-    /** null when the payment or its quote is held already. */
+    /** The payment that has this name of its payer's now. */
+    named: ({ payer, payment_id }: NewSettlement): Promise<Settlement | undefined> =>
+      store
+        .selectFrom('settlements')
+        .selectAll()
+        .where('payer', '=', payer)
+        .where('payment_id', '=', payment_id)
+        .where(sql<SqlBool>`payment_id is not null and state <> 'failed'`)
+        .executeTakeFirst(),
+
+    /** null when the payment, its quote or its name is held already. */
     async claim(one: NewSettlement): Promise<Settlement | null> {
       const now = clock.now();
       const row: Settlement = {

@@ -56,6 +56,7 @@ export const mpp: Protocol = {
       protocol: mpp,
       header: credential,
       quoteId: quote,
+      paymentId: null,
       agreesTo: (demand, url) => quote === demand.quote.quote_id && challenge.realm === realmOf(url),
     };
   },

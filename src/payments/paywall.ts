@@ -4,7 +4,7 @@ import { canonicalJson } from '../kernel/json.ts';
 import { noMeter } from '../kernel/meter.ts';
 import { once } from '../kernel/once.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
-import { createJournal, type Settlement } from './journal.ts';
+import { createJournal, type NewSettlement, type Settlement } from './journal.ts';
 import type { Demand, Refusal, SentPayment } from './protocol.ts';
 import { PROTOCOLS } from './protocols.ts';
 import { giveQuote, type Quote, quoteByMemo } from './quotes.ts';
@@ -157,8 +157,9 @@ async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote |
     return refuse(till, visit, terms, 'the challenge is out of date');
   }
   const { payer } = verdict;
-  const claim = { payment_key: sent.key, quote_id, request_digest: visit.digest, payer, amount, pay_to };
-  const row = await till.journal.claim(claim);
+  const names = { payment_key: sent.key, payment_id: sent.paymentId, quote_id };
+  const claim = { ...names, request_digest: visit.digest, payer, amount, pay_to };
+  const row = (await till.journal.claim(claim)) ?? (await claimOnceNameIsFree(till, claim));
   if (!row) {
     const known = await till.journal.find(sent.key);
     return known ? again(till, visit, sent, known) : refuse(till, visit, terms, 'this challenge was paid already');
@@ -166,6 +167,14 @@ async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote |
   const attempt = { call, sent, demand: bound.demand, ...verdict };
   const ended = await till.journal.hold(row, () => start(till, row, attempt));
   return conclude(till, visit, sent, terms, ended);
+}
+
+/** @throws Problem `payment_id_taken` unless the payment that has this name is known to have failed */
+async function claimOnceNameIsFree(till: Till, claim: NewSettlement): Promise<Settlement | null> {
+  const other = claim.payment_id === null ? undefined : await till.journal.named(claim);
+  if (!other || other.payment_key === claim.payment_key) return null;
+  if ((await outcomeOf(till, other)) !== 'failed') throw problem('payment_id_taken');
+  return till.journal.claim(claim);
 }
 
 async function again(till: Till, visit: Visit, sent: SentPayment, known: Settlement): Promise<HttpResponse> {

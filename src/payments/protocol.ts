@@ -37,6 +37,8 @@ export interface SentPayment extends SentTransaction {
   readonly header: string;
   /** The quote that it names. It never reaches the chain: only a client that repeats it gets an answer again. */
   readonly quoteId: string | null;
+  /** The client's own name of the payment, where it gives one. */
+  readonly paymentId: string | null;
   /** True when the terms that it repeats are those of the demand. */
   agreesTo(demand: Demand, url: string): boolean;
 }

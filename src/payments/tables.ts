@@ -18,6 +18,8 @@ export interface QuoteTable {
 /** The settlement journal, keyed by the payer's signature: it keeps answer and bytes, so a paid call happens once. */
 export interface SettlementTable {
   payment_key: string;
+  /** The client's own name of it (x402's `payment-identifier`); one at a time for each payer, unless it failed. */
+  payment_id: string | null;
   quote_id: string;
   request_digest: string;
   state: 'claimed' | 'performed' | 'settling' | 'settled' | 'answered' | 'failed';
@@ -98,4 +100,9 @@ export const paymentsMigrations = {
   ],
   /** Every start asks for the payment that was settled last. */
   newestSettled: [`create index settlements_settled on settlements (updated_at_ms) where state = 'settled'`],
+  paymentIds: [
+    'alter table settlements add column payment_id text',
+    `create unique index settlements_payment_id on settlements (payer, payment_id)
+      where payment_id is not null and state <> 'failed'`,
+  ],
 } as const;

@@ -11,11 +11,19 @@ export function readPayload(header: string) {
   if (decoded === undefined) throw unreadable('it is not base64 of JSON');
   const parsed = PaymentPayloadV2Schema.safeParse(decoded);
   if (!parsed.success) throw unreadable('it is not an x402 version 2 payment');
-  const { payload, accepted } = parsed.data;
+  const { payload, accepted, extensions } = parsed.data;
   if (typeof payload.transaction !== 'string') throw unreadable('it has no payload.transaction');
   const transaction = readTransaction(payload.transaction);
   if (typeof transaction === 'string') throw unreadable(transaction);
-  return { ...transaction, header, payload, accepted };
+  return { ...transaction, header, payload, accepted, paymentId: paymentIdIn(extensions ?? {}) };
+}
+
+/** The id of `payment-identifier`, in the form that the extension gives it. */
+function paymentIdIn(extensions: Readonly<Record<string, unknown>>): string | null {
+  const { id } = (extensions['payment-identifier'] as { info?: { id?: unknown } } | null)?.info ?? {};
+  if (id === undefined) return null;
+  if (typeof id === 'string' && /^[\w-]{16,128}$/.test(id)) return id;
+  throw unreadable('the id of payment-identifier has to be 16 to 128 letters, digits, hyphens and underscores');
 }
 
 const unreadable = (why: string) =>

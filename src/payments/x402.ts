@@ -1,4 +1,5 @@
 import type { HttpHeaders } from '../kernel/http.ts';
+import { declared } from './extensions.ts';
 import type { Demand, Offer, Protocol } from './protocol.ts';
 
 /** Headers of x402 version 2, each base64 of JSON. */
@@ -62,6 +63,7 @@ const requiredBy = ({ url, description, refusal: { code, reason }, ...demand }: 
   error: `${code}: ${reason}`,
   resource: { url, description, mimeType: 'application/json' },
   accepts: [requirementsOf(demand)],
+  extensions: declared(),
 });
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');

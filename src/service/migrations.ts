@@ -64,4 +64,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '100_agreements', statements: flights.agreements },
   { name: '230_partner_platforms', statements: partner.platforms, rolls: true },
   { name: ROTATION_STEP, statements: flights.authorities, rolls: true },
+  { name: '280_payment_ids', statements: payments.paymentIds, rolls: true },
 ];

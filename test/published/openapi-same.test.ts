@@ -198,6 +198,8 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   '409 ticket_already_cancelled': (_, path) => path === REJECTS,
   '409 plan_changed': (_, path) => APPROVES.includes(path),
   '503 operator_funds_low': (_, path) => PAID.includes(path),
+  // Of a client that names its payments.
+  '409 payment_id_taken': (_, path) => [...PAID, '/air/intents'].includes(path),
   // Of an escrow program that was replaced while the service runs.
   '503 escrow_program_changed': (_, path) => ['/air/intents', '/air/book'].includes(path),
   // Of a database that was put back: nothing that moves money is done until it is reconciled.

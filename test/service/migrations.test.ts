@@ -41,6 +41,7 @@ test('the steps that were released keep their names, their order and every word'
       "100_agreements 502854acafdce144",
       "230_partner_platforms c05a4e1c7a4aa160",
       "250_operator_keys cfe32e5e6edd5673",
+      "280_payment_ids 581fc87028bdd326",
     ]
   `);
 });

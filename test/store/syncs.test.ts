@@ -114,7 +114,15 @@ test("the payer's journal waits for the disk with each payment that it writes or
 test("the service's journal waits for the disk with what was signed and what has ended, and not with claims", async () => {
   const store = await openStore(join(home, 'service.db'));
   const journal = createJournal({ store, clock, log: silentLog });
-  const one = { payment_key: 'k', quote_id: 'q', request_digest: 'd', payer: 'p', amount: 1, pay_to: 't' };
+  const one = {
+    payment_key: 'k',
+    payment_id: null,
+    quote_id: 'q',
+    request_digest: 'd',
+    payer: 'p',
+    amount: 1,
+    pay_to: 't',
+  };
   let row = null as Awaited<ReturnType<typeof journal.claim>>;
   const held = () => {
     if (!row) throw new Error('nobody holds the payment');
