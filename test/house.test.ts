@@ -43,7 +43,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   notify: ['solana', 'store', 'kernel'],
   escrow: ['solana', 'store', 'kernel'],
   effects: ['escrow', 'solana', 'store', 'kernel'],
-  payments: ['http', 'solana', 'store', 'kernel'],
+  payments: ['escrow', 'http', 'solana', 'store', 'kernel'],
   airlines: ['effects', 'http', 'store', 'wire', 'kernel'],
   flights: [...['airlines', 'payments', 'effects', 'escrow', 'http', 'notify', 'solana', 'store', 'wire'], 'kernel'],
   partner: ['payments', 'effects', 'escrow', 'http', 'notify', 'solana', 'store', 'wire', 'kernel'],

@@ -30,6 +30,7 @@ export function readTransaction(transaction: string) {
     return {
       transaction,
       messageBytes: new Uint8Array(messageBytes),
+      signatures: signatures as Readonly<Record<string, Uint8Array | null>>,
       usesLookupTables: 'addressTableLookups' in message && (message.addressTableLookups?.length ?? 0) > 0,
       /** The accounts that must sign, in order: the fee payer first. */
       signers,
@@ -49,7 +50,7 @@ export function readTransaction(transaction: string) {
 
 const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
 /** Assertions that wallets such as Phantom add; they move nothing. */
-const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
+export const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 /** The fee payer's limits: 100,000 units at 0.1 lamport each are 10,000 lamports, in whichever way they are made up. */
 export const MOST_COMPUTE_UNITS = 100_000;
 export const MOST_PRICE_MICROLAMPORTS = 100_000;
@@ -103,7 +104,7 @@ export async function whyNotPayable(sent: SentTransaction, expected: Expected): 
 }
 
 /** Reads unit limit and unit price in either order. Their product is what the fee payer pays beside signatures. */
-function computeFault(...pair: readonly (SentInstruction | undefined)[]): string | null {
+export function computeFault(...pair: readonly (SentInstruction | undefined)[]): string | null {
   const settingOf = (kind: number, bytes: number) =>
     pair.find((one) => one?.program === COMPUTE_BUDGET_PROGRAM && one.data[0] === kind && one.data.length === bytes);
   const limit = settingOf(SET_UNIT_LIMIT, 5);

@@ -1,0 +1,24 @@
+/** Rows by key, which survive the process: what was sent, and what became of it. */
+export interface Store {
+  /**
+   * Reads a row and writes `row` of the answer (null: none) as one step: other changes of the key come before or after. The
+   * write has reached the disk when the promise resolves.
+   */
+  update<T>(key: string, change: (row: unknown) => { readonly row: unknown; readonly result: T }): Promise<T>;
+  /** The keys that begin with `prefix`. */
+  keys(prefix: string): Promise<string[]>;
+}
+
+/** Rows that are gone with the process: for tests, and for servers that settle within the request. */
+export function memoryStore(): Store {
+  const rows = new Map<string, string>();
+  return {
+    async update(key, change) {
+      const { row, result } = change(JSON.parse(rows.get(key) ?? 'null'));
+      if (row === null) rows.delete(key);
+      else rows.set(key, JSON.stringify(row));
+      return result;
+    },
+    keys: async (prefix) => [...rows.keys()].filter((key) => key.startsWith(prefix)),
+  };
+}
