@@ -62,6 +62,8 @@ export async function inspectAuthorize(transaction: string, accepted: Accepted, 
     'the instructions are not budget, vault, Authorize, and up to four memos or assertions',
   );
 
+  const known = rest.every((one) => one.program === MEMO_PROGRAM || one.program === LIGHTHOUSE_PROGRAM);
+  insist(known, 'transaction_layout', 'an instruction does not belong to an authorization');
   const touches =
     (makesVault && namesFeePayer(first, 0)) ||
     namesFeePayer(authorize, 1) ||
@@ -73,8 +75,6 @@ export async function inspectAuthorize(transaction: string, accepted: Accepted, 
   const [, wanted] = await authorizeInstructions({ ...terms, programId, rentPayer: feePayer, source });
   insist(wanted && isSame(sent, authorize, wanted), 'terms_mismatch', 'Authorize is not of the terms');
   const memos = rest.filter((one) => one.program === MEMO_PROGRAM).map((one) => Buffer.from(one.data).toString('utf8'));
-  const known = rest.every((one) => one.program === MEMO_PROGRAM || one.program === LIGHTHOUSE_PROGRAM);
-  insist(known, 'transaction_layout', 'an instruction does not belong to an authorization');
   const isNoted = memo === undefined || (memos.length === 1 && memos[0] === memo);
   insist(isNoted, 'transaction_layout', 'the memo is not that of the requirements');
   return new Uint8Array(Buffer.from(transaction, 'base64'));
