@@ -113,7 +113,7 @@ const inAscii = {
 // Everything but the native packages is bundled: a published package gets no `overrides`, and one file per
 // lazily imported command loads several times faster than a tree of small modules. CommonJS, because compiled code
 // can be kept for it on every Node (bin/load.js).
-export default defineConfig({
+const tool = defineConfig({
   entry: { main: 'src/cli/main.ts' },
   outDir: 'dist',
   // What the sandbox carrier's pages load: the tool reads them from beside its chunks.
@@ -198,3 +198,28 @@ export default defineConfig({
     onlyBundle: false,
   },
 });
+
+/** The package's second entry, for servers, clients and facilitators of x402: one module, and its types. */
+const authCapture = defineConfig({
+  entry: { 'auth-capture': 'src/payments/auth-capture/index.ts' },
+  outDir: 'dist',
+  // The tool was built into the same folder.
+  clean: false,
+  inputOptions: { checks: { pluginTimings: false } },
+  plugins: [throughFaces],
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  minify: true,
+  dts: { tsconfig: 'tsconfig.json' },
+  report: false,
+  outputOptions: { codeSplitting: false },
+  deps: {
+    // Types alone: @x402/core is there where a plug-in is registered.
+    neverBundle: [/^@x402\/core\/types$/, /^litesvm/],
+    alwaysBundle: [/^(?!node:|@x402\/core\/types|litesvm)/],
+    onlyBundle: false,
+  },
+});
+
+export default [tool, authCapture];

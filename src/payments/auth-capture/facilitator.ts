@@ -38,7 +38,7 @@ import {
 } from './terms.ts';
 
 export interface AuthCaptureFacilitatorOptions {
-  /** The chain: `openRpcCluster` opens one by JSON-RPC. */
+  /** The chain: `rpcCluster` opens one by JSON-RPC. */
   readonly cluster: Cluster;
   /** Pays fees and rents; gets the rents back when a hold ends. */
   readonly feePayer: Signer;
