@@ -47,7 +47,7 @@ describe.runIf(built)('the packed tool', () => {
   test('has the built tool, the escrow program and the pages, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
     const expected =
-      /^(LICENSE|README\.md|CHANGELOG\.md|(package|server)\.json|bin\/(farelock\.js|load\.js|keep\.js|package\.json)|dist\/[\w.-]+\.(cjs|css|js)|dist\/licences\.txt|deploy\/[\w.-]+|program\/escrow\.so|man\/[\w-]+\.1|docs\/[\w/-]+\.(md|svg)|docs\/(schemas|recipes)\/[\w/.-]+\.json|docs\/operations\/\w+\.(yml|json))$/;
+      /^(LICENSE|README\.md|CHANGELOG\.md|(package|server)\.json|bin\/(farelock\.js|load\.js|keep\.js|package\.json)|dist\/[\w.-]+\.(cjs|css|js|mjs|mts)|dist\/licences\.txt|deploy\/[\w.-]+|program\/escrow\.so|man\/[\w-]+\.1|docs\/[\w/-]+\.(md|svg)|docs\/(schemas|recipes|vectors)\/[\w/.-]+\.json|docs\/operations\/\w+\.(yml|json))$/;
     expect(paths.filter((path) => !expected.test(path))).toEqual([]);
     const needed = [
       'LICENSE',
@@ -62,7 +62,7 @@ describe.runIf(built)('the packed tool', () => {
     ];
     expect(paths).toEqual(expect.arrayContaining(needed));
     expect(packed.packedBytes).toBeLessThan(2_000_000);
-    expect(packed.unpackedBytes).toBeLessThan(6_000_000);
+    expect(packed.unpackedBytes).toBeLessThan(6_500_000);
   });
 
   test('names its command, its Node and the native builds of every platform, and no other dependency', () => {

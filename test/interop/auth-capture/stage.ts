@@ -37,7 +37,8 @@ export const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 export const PRICE = 150_000n;
 export const FUNDS = 1_000_000n;
 
-export const keyOf = (name: string): Signer => signerFromSeed(createHash('sha256').update(name).digest());
+export const seedOf = (name: string): Uint8Array => createHash('sha256').update(name).digest();
+export const keyOf = (name: string): Signer => signerFromSeed(seedOf(name));
 
 export function movableClock(): Clock & { move(seconds: number): void } {
   let aheadMs = 0;
