@@ -98,9 +98,9 @@ export function answersOf(document: ServedDocument) {
     const response = operation.responses[String(status)];
     if (!response) return `has the status ${status}, which is not documented: ${JSON.stringify(body)}`;
     for (const name of Object.keys(response.headers ?? {})) {
-      // A preview carries the one, a paid answer the other.
-      const other = name === (ask.sponsored ? 'PAYMENT-RESPONSE' : 'X-Sponsored-Preview');
-      if (!other && !headers.has(name)) return `${status} has no ${name}`;
+      // A preview carries the one, an answer that x402 paid the other; MPP pays nothing here.
+      const others = [ask.sponsored ? 'PAYMENT-RESPONSE' : 'X-Sponsored-Preview', 'Payment-Receipt'];
+      if (!others.includes(name) && !headers.has(name)) return `${status} has no ${name}`;
     }
     if (status === 402 && headers.get('payment-required') !== encoded(body)) {
       return 'has a challenge that differs between header and body';
