@@ -61,12 +61,12 @@ async function listening(fetch: Answering) {
 }
 
 /** What happens to calls of the cluster: tests break them. */
-export type Faults = Partial<Pick<Cluster, 'send' | 'signatureStatus' | 'accounts'>>;
+export type Faults = Partial<Pick<Cluster, 'send' | 'signatureStatus' | 'accounts'>> & {
+  serverStore?: Store['update'];
+};
 
 function facilitatorOver(cluster: Cluster, faults: Faults, store: Store, clock: Clock) {
-  const faulty = new Proxy(cluster, {
-    get: (target, name) => faults[name as keyof Faults] ?? target[name as keyof Cluster],
-  });
+  const faulty = new Proxy(cluster, { get: (target, name) => faults[name as 'send'] ?? target[name as keyof Cluster] });
   const scheme = authCaptureFacilitator({
     ...{ cluster: faulty, clock, store, feePayer: keyOf('fee payer'), operators: [keyOf('operator')] },
     ...{ programs: [ESCROW_PROGRAM_ID], mostHoldsPerPayer: 40 },
@@ -150,7 +150,11 @@ export async function openStage() {
 
   const faults: Faults = {};
   const stores = { facilitator: memoryStore(), server: memoryStore() };
-  const facilitator = facilitatorOver(cluster, faults, stores.facilitator, clock);
+  const serverStore: Store = {
+    ...stores.server,
+    update: (key, change) => (faults.serverStore ?? stores.server.update)(key, change),
+  };
+  let facilitator = facilitatorOver(cluster, faults, stores.facilitator, clock);
   /** Loses the answer of a call after it was done. */
   const lost = { next: 0 };
   const atFacilitator = await listening(async (request) => {
@@ -163,7 +167,7 @@ export async function openStage() {
 
   const remote = new HTTPFacilitatorClient({ url: atFacilitator.url });
   const plugin = authCaptureServer({
-    ...{ authorizer: people.authorizer, store: stores.server, facilitator: remote, rpcUrl: rpc.url },
+    ...{ authorizer: people.authorizer, store: serverStore, facilitator: remote, rpcUrl: rpc.url },
     ...{ captureSeconds: 3_600, refundSeconds: 86_400, now: clock.now },
   });
   const core = new x402ResourceServer(remote).register(NETWORK, plugin);
@@ -233,9 +237,14 @@ export async function openStage() {
   const usdc = async (owner: { readonly address: string }) =>
     (await cluster.tokenBalance(await associatedTokenAddress(owner.address as never, DEVNET_USDC))) ?? 0n;
   return {
-    ...{ cluster, clock, people, faults, lost, facilitator, plugin, work, remote, buyer, usdc, stores, shop, rpc },
+    ...{ cluster, clock, people, faults, lost, plugin, work, remote, buyer, usdc, stores, shop, rpc },
     lamports: async (owner: Signer) => (await cluster.accounts([owner.address]))[0]?.lamports ?? 0n,
     escrow: (address: string) => readEscrow(cluster, address as never, [ESCROW_PROGRAM_ID]),
+    tidy: () => facilitator.scheme.tidy(),
+    /** The facilitator's process ends and another one begins: its rows are what is left. */
+    restart() {
+      facilitator = facilitatorOver(cluster, faults, stores.facilitator, clock);
+    },
     async close() {
       for (const one of [shop, atFacilitator, rpc]) await one.close();
       await cluster.close();

@@ -165,6 +165,38 @@ describe('with lost answers', () => {
       await sums(buyer, paid.salt, { shop: PRICE, held: 0n });
     }
   });
+
+  test('the bytes are written down before they are sent: a facilitator that starts again sends the same ones, once', async () => {
+    const seen: string[] = [];
+    stage.faults.send = async (wire) => {
+      seen.push(Buffer.from(wire).toString('hex'));
+      return outage();
+    };
+    const buyer = await stage.buyer();
+    const paid = await buyer.pays('/report');
+    expect(paid).toMatchObject({ status: 402, settled: { errorReason: 'settlement_pending' } });
+    await sums(buyer, paid.salt, { shop: 0n, held: 0n });
+    stage.restart();
+    stage.faults.send = async (wire) => {
+      seen.push(Buffer.from(wire).toString('hex'));
+      return stage.cluster.send(wire);
+    };
+    expect((await buyer.send('/report', paid.payment)).status).toBe(200);
+    // Twice in vain, by the core's own second try; then Authorize and the capture.
+    expect(seen).toHaveLength(4);
+    expect(new Set(seen.slice(0, 3)).size).toBe(1);
+    await sums(buyer, paid.salt, { shop: PRICE, held: 0n });
+  });
+
+  test('a server that cannot write a payment down neither settles nor serves it', async () => {
+    const buyer = await stage.buyer();
+    const { payment, salt } = await buyer.signs('/report');
+    stage.faults.serverStore = () => Promise.reject(new Error('the disk is full'));
+    expect((await buyer.send('/report', payment)).status).toBe(402);
+    delete stage.faults.serverStore;
+    expect(stage.work.done).toBe(0);
+    await sums(buyer, salt, { shop: 0n, held: 0n });
+  });
 });
 
 describe('after the request', () => {
@@ -225,7 +257,7 @@ describe('after the request', () => {
 
   test('from the capture deadline on anybody sends the hold back, and the rent is the fee payer’s again', async () => {
     const buyer = await stage.buyer();
-    await stage.facilitator.scheme.tidy();
+    await stage.tidy();
     const had = await stage.lamports(stage.people.feePayer);
     const paid = await buyer.pays('/later');
     stage.clock.move(3_601);
@@ -243,7 +275,7 @@ describe('after the request', () => {
     await stage.cluster.send(buildTransaction({ feePayer: stranger, instructions, blockhash }).wire);
     await sums(buyer, paid.salt, { shop: 0n, held: 0n });
 
-    expect(await stage.facilitator.scheme.tidy()).toMatchObject({ closed: 1, failed: 0 });
+    expect(await stage.tidy()).toMatchObject({ closed: 1, failed: 0 });
     expect(await stage.escrow(at)).toBeNull();
     // Two signatures of Authorize and its bid, one of Close.
     expect(had - (await stage.lamports(stage.people.feePayer))).toBe(15_001n);
@@ -253,9 +285,9 @@ describe('after the request', () => {
     const buyer = await stage.buyer();
     const paid = await buyer.pays('/later');
     stage.clock.move(3_601);
-    expect(await stage.facilitator.scheme.tidy()).toMatchObject({ reclaimed: 1, failed: 0 });
+    expect(await stage.tidy()).toMatchObject({ reclaimed: 1, failed: 0 });
     await sums(buyer, paid.salt, { shop: 0n, held: 0n });
     stage.clock.move(2);
-    expect(await stage.facilitator.scheme.tidy()).toMatchObject({ closed: 1, failed: 0 });
+    expect(await stage.tidy()).toMatchObject({ closed: 1, failed: 0 });
   });
 });
