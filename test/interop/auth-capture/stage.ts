@@ -241,6 +241,16 @@ export async function openStage() {
     lamports: async (owner: Signer) => (await cluster.accounts([owner.address]))[0]?.lamports ?? 0n,
     escrow: (address: string) => readEscrow(cluster, address as never, [ESCROW_PROGRAM_ID]),
     tidy: () => facilitator.scheme.tidy(),
+    /** What another process of server and facilitator, over the same rows, does with a hold. */
+    beside: () => {
+      const other = facilitatorOver(cluster, faults, stores.facilitator, clock).stock;
+      return authCaptureServer({
+        authorizer: people.authorizer,
+        store: serverStore,
+        facilitator: other,
+        now: clock.now,
+      }).lifecycle;
+    },
     /** The facilitator's process ends and another one begins: its rows are what is left. */
     restart() {
       facilitator = facilitatorOver(cluster, faults, stores.facilitator, clock);

@@ -255,6 +255,30 @@ describe('after the request', () => {
     await sums(buyer, paid.salt, { shop: taken, held: 0n });
   });
 
+  test('of two processes over the same rows one captures; the other is refused, and the first keeps its answer', async () => {
+    const buyer = await stage.buyer();
+    const { salt } = await buyer.pays('/later');
+    const both = [stage.beside(), stage.beside()];
+    const amounts = [60_000n, 70_000n];
+    const before = await stage.plugin.lifecycle.hold(NETWORK, salt);
+    const answers = await Promise.all(
+      both.map((one, at) => one.capture(NETWORK, salt, { amount: amounts[at] ?? 0n, release: false })),
+    );
+    const won = answers.findIndex(({ success }) => success);
+    expect(answers[1 - won]).toMatchObject({
+      success: false,
+      errorReason: 'invalid_auth_capture_svm_balance_mismatch',
+    });
+    const taken = amounts[won] ?? 0n;
+    await sums(buyer, salt, { shop: taken, held: PRICE - taken });
+
+    await stage.stores.server.update(`auth-capture:server:${NETWORK}:${salt}`, () => ({ row: before, result: null }));
+    const again = await both[1 - won]?.capture(NETWORK, salt, { amount: taken, release: false });
+    expect(again).toEqual(answers[won]);
+    await sums(buyer, salt, { shop: taken, held: PRICE - taken });
+    await stage.plugin.lifecycle.void(NETWORK, salt);
+  });
+
   test('from the capture deadline on anybody sends the hold back, and the rent is the fee payer’s again', async () => {
     const buyer = await stage.buyer();
     await stage.tidy();
@@ -284,6 +308,7 @@ describe('after the request', () => {
   test('what nobody captured the facilitator sends back itself', async () => {
     const buyer = await stage.buyer();
     const paid = await buyer.pays('/later');
+    expect(await stage.tidy()).toMatchObject({ reclaimed: 0, failed: 0 });
     stage.clock.move(3_601);
     expect(await stage.tidy()).toMatchObject({ reclaimed: 1, failed: 0 });
     await sums(buyer, paid.salt, { shop: 0n, held: 0n });

@@ -502,6 +502,8 @@ collects('refused: a third signer', {
   ],
 });
 collects('refused: the payer has not signed', { ...signers, signers: [] });
+const elsewhere = { ...keys.payer, sign: () => keys.payer.sign(new Uint8Array(hashOf('another message'))) };
+collects('refused: the payer has signed something else', { ...signers, signers: [elsewhere] });
 collects('refused: the payer is a key of the facilitator', { ...signers, payer: keys.operator });
 operates('refused: the funder has not signed', 'refund', {
   ...{ ...REFUNDING, ...signers, amount: AMOUNT, funder: { ...keys.payTo, sign: () => new Uint8Array(64) as never } },
