@@ -305,7 +305,7 @@ describe('after the request', () => {
     expect(had - (await stage.lamports(stage.people.feePayer))).toBe(15_001n);
   });
 
-  test('what nobody captured the facilitator sends back itself', async () => {
+  test('an overdue hold is sent back by the upkeep of the facilitator', async () => {
     const buyer = await stage.buyer();
     const paid = await buyer.pays('/later');
     expect(await stage.tidy()).toMatchObject({ reclaimed: 0, failed: 0 });

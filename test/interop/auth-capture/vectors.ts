@@ -301,7 +301,7 @@ collects('authorize: the memo of the requirements', {
   accepted: requirementsOf({ memo: 'order 7' }),
   change: ({ budget, vault, authorize }) => [...budget, vault, authorize, memo('order 7')],
 });
-collects('authorize: four memos that nobody asked for', {
+collects('authorize: four memos beside', {
   change: ({ budget, vault, authorize }) => [
     ...budget,
     vault,
