@@ -105,7 +105,7 @@ async function parametersOf<C, O>({ path, headers, price, query }: Route<C, O>):
   const known = query && z.toJSONSchema(await query.load(), { io: 'input' });
   return [
     ...names.map((name) => ({ name, in: 'path', required: true, schema: TEXT })),
-    ...[...(headers ?? []), ...(price ? [PAYMENT] : [])].map((header) => ({
+    ...[...(headers ?? []), ...(price ? [PAYMENT, PREFER] : [])].map((header) => ({
       name: header.name,
       in: 'header',
       required: header.required ?? false,
@@ -124,6 +124,11 @@ async function parametersOf<C, O>({ path, headers, price, query }: Route<C, O>):
 const PAYMENT: HeaderParameter = {
   name: 'PAYMENT-SIGNATURE',
   description: 'Base64 of an x402 version 2 payment payload. Without it the answer is 402 and a challenge.',
+};
+
+const PREFER: HeaderParameter = {
+  name: 'Prefer',
+  description: '`signed-offers`: the challenge has a signed offer (the extension `offer-receipt` of x402).',
 };
 
 const REQUEST_ID = { 'X-Request-Id': { schema: TEXT, description: 'Quote it when you ask.' } };

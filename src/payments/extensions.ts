@@ -1,3 +1,9 @@
+import { getAddressEncoder, getBase58Decoder } from '@solana/kit';
+import type { HttpHeaders } from '../kernel/http.ts';
+import { canonicalJson } from '../kernel/json.ts';
+import type { Signer } from '../solana/index.ts';
+import type { Answered, Offer, ProtocolPorts } from './protocol.ts';
+
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /** `payment-identifier`: a payment's name, chosen by its client. */
@@ -14,5 +20,69 @@ const PAYMENT_IDENTIFIER = {
   },
 };
 
-/** x402's extensions, as a 402 declares them. */
-export const declared = () => ({ 'payment-identifier': PAYMENT_IDENTIFIER });
+const OFFER_RECEIPT = 'offer-receipt';
+
+/** A preference of HTTP's `Prefer`. */
+const ASKS_FOR_OFFERS = /(?:^|[,\s])signed-offers(?:[,;\s]|$)/i;
+
+/**
+ * x402's extensions, as a 402 declares them. Signed offers are there on request alone: with them the head would not fit
+ * into the 4 KB that a proxy may keep for it, and each client that pays would send them back.
+ */
+export const declared = (offer: Offer, terms: Terms, { prefer = '' }: HttpHeaders, key: Signer) => ({
+  'payment-identifier': PAYMENT_IDENTIFIER,
+  [OFFER_RECEIPT]: {
+    info: { offers: ASKS_FOR_OFFERS.test(prefer) ? [{ ...signed(key, offered(offer, terms)), acceptIndex: 0 }] : [] },
+    schema: { type: 'object', properties: { offers: { type: 'array' } }, required: ['offers'] },
+  },
+});
+
+/** The receipt of an answer that was paid and given, the same for each copy; by the fee payer of the payment itself. */
+export function receiptOf({ row, sent, url }: Answered, settled: Settled, { feePayer, feePayers }: ProtocolPorts) {
+  const [named] = sent.signers;
+  const key = named && feePayers?.has(named) ? feePayers.signer(named) : feePayer;
+  return {
+    [OFFER_RECEIPT]: {
+      info: { receipt: signed(key, received(row.updated_at_ms, url, settled)) },
+      schema: { type: 'object', properties: { receipt: { type: 'object' } }, required: ['receipt'] },
+    },
+  };
+}
+
+interface Terms {
+  readonly scheme: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly amount: string;
+}
+
+export interface Settled {
+  readonly payer: string;
+  readonly network: string;
+  readonly transaction: string;
+}
+
+const seconds = (ms: number): number => Math.floor(ms / 1000);
+
+const offered = ({ url, quote }: Offer, { scheme, network, asset, payTo, amount }: Terms) => ({
+  ...{ version: 1, resourceUrl: url, scheme, network, asset, payTo, amount },
+  validUntil: seconds(quote.expires_at_ms),
+});
+
+const received = (atMs: number, resourceUrl: string, { payer, network, transaction }: Settled) => ({
+  ...{ version: 1, network, resourceUrl, payer, issuedAt: seconds(atMs), transaction },
+});
+
+/** A compact JWS. Its `kid` is the key itself, as a did:key: the fee payer that the challenge names. */
+function signed(key: Signer, payload: object) {
+  const header = { alg: 'EdDSA', kid: didOf(key) };
+  const input = [JSON.stringify(header), canonicalJson(payload)].map(base64url).join('.');
+  return { format: 'jws', signature: `${input}.${base64url(key.sign(Buffer.from(input)))}` };
+}
+
+/** Multicodec's prefix of an Ed25519 key, and the key, in base58. */
+const didOf = ({ address }: Signer): string =>
+  `did:key:z${getBase58Decoder().decode(new Uint8Array([0xed, 0x01, ...getAddressEncoder().encode(address)]))}`;
+
+const base64url = (value: string | Uint8Array): string => Buffer.from(value as Uint8Array).toString('base64url');

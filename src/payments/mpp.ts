@@ -73,7 +73,7 @@ export const mpp: Protocol = {
     const said = parameters.map(([name, value]) => `${name}=${quoted(value)}`).join(', ');
     return { headers: { 'www-authenticate': `Payment ${said}` } };
   },
-  receipt({ settle_response: settled, updated_at_ms: at }, { header }, status): HttpHeaders {
+  receipt({ row: { settle_response: settled, updated_at_ms: at }, sent: { header }, status }): HttpHeaders {
     if (settled === null || status < 200 || status > 299) return {};
     const { transaction: reference } = JSON.parse(settled) as { transaction: string };
     const { challenge } = decoded(header) as Credential;

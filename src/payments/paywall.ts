@@ -232,7 +232,7 @@ async function conclude(
   terms: PaymentTerms | null,
   ended: Ended,
 ): Promise<HttpResponse> {
-  if (ended.kind === 'answer' || ended.kind === 'later') return receipted(sent, ended);
+  if (ended.kind === 'answer' || ended.kind === 'later') return receipted(till, visit, sent, ended);
   if (ended.kind === 'overtaken') {
     const row = sent.key === null ? undefined : await till.journal.find(sent.key);
     if (!row) throw problem('payment_pending', { retryAfter: 2 });
@@ -240,7 +240,7 @@ async function conclude(
   }
   // Repeated with every answer: the process that saw the failure first may have died before it undid anything.
   await visit.call.undo?.(ended.payment);
-  if (ended.kind === 'refused') return receipted(sent, ended);
+  if (ended.kind === 'refused') return receipted(till, visit, sent, ended);
   if (ended.error !== undefined) throw ended.error;
   return challenge(till, visit, terms ?? (await visit.call.check(NOBODY)), {
     code: 'payment_settlement_failed',
@@ -248,9 +248,14 @@ async function conclude(
   });
 }
 
-function receipted(sent: SentPayment, { row, response }: { row: Settlement; response: HttpResponse }): HttpResponse {
+function receipted(
+  till: Till,
+  { call: { url } }: Visit,
+  sent: SentPayment,
+  { row, response }: { row: Settlement; response: HttpResponse },
+): HttpResponse {
   const { status, body, headers } = response;
-  return new HttpResponse(status, body, { ...headers, ...sent.protocol.receipt(row, sent, status) });
+  return new HttpResponse(status, body, { ...headers, ...sent.protocol.receipt({ row, sent, status, url }, till) });
 }
 
 /** A cluster that does not answer now says nothing about the payment, which can be sent again as it is. */

@@ -1,9 +1,10 @@
 import type { HttpHeaders } from '../kernel/http.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
-import type { Cluster } from '../solana/index.ts';
+import type { Cluster, Signer } from '../solana/index.ts';
 import type { SentTransaction } from './inspection.ts';
 import type { Settlement } from './journal.ts';
+import type { OperatorKeys } from './operator-keys.ts';
 import type { Quote } from './quotes.ts';
 
 /** A quote, with what a payment of it names beside its terms. */
@@ -47,6 +48,17 @@ export interface SentPayment extends SentTransaction {
 export interface ProtocolPorts {
   readonly secrets: Secrets;
   readonly cluster: Cluster;
+  readonly feePayer: Signer;
+  readonly feePayers?: OperatorKeys | undefined;
+}
+
+/** An answer to a payment, before its receipt. */
+export interface Answered {
+  readonly row: Settlement;
+  readonly sent: SentPayment;
+  readonly status: number;
+  /** The address that it was asked at. */
+  readonly url: string;
 }
 
 /** A way to say a price in headers, and to be paid by one. */
@@ -58,5 +70,5 @@ export interface Protocol {
   /** Headers of a 402, and its body where the protocol has one. */
   challenge(offer: Offer, headers: HttpHeaders, ports: ProtocolPorts): Promise<Challenge>;
   /** Headers of an answer to a payment that its row knows as settled; none before. */
-  receipt(row: Settlement, sent: SentPayment, status: number): HttpHeaders;
+  receipt(answered: Answered, ports: ProtocolPorts): HttpHeaders;
 }

@@ -1,5 +1,6 @@
 import type { HttpHeaders } from '../kernel/http.ts';
-import { declared } from './extensions.ts';
+import type { Signer } from '../solana/index.ts';
+import { declared, receiptOf } from './extensions.ts';
 import type { Demand, Offer, Protocol } from './protocol.ts';
 
 /** Headers of x402 version 2, each base64 of JSON. */
@@ -49,21 +50,31 @@ export const x402: Protocol = {
       },
     };
   },
-  async challenge(offer) {
-    const body = requiredBy(offer);
+  async challenge(offer, headers, { feePayer }) {
+    const body = requiredBy(offer, headers, feePayer);
     return { headers: { [PAYMENT_REQUIRED]: encoded(body) }, body };
   },
-  receipt: ({ settle_response: settled }): HttpHeaders =>
-    settled === null ? {} : { [PAYMENT_RESPONSE]: encoded(JSON.parse(settled)) },
+  receipt(answered, ports): HttpHeaders {
+    const { row, status } = answered;
+    if (row.settle_response === null) return {};
+    const settled = JSON.parse(row.settle_response);
+    const isGiven = status >= 200 && status <= 299;
+    const extensions = isGiven ? { extensions: receiptOf(answered, settled, ports) } : {};
+    return { [PAYMENT_RESPONSE]: encoded({ ...settled, ...extensions }) };
+  },
 };
 
 /** `error` starts with our code. */
-const requiredBy = ({ url, description, refusal: { code, reason }, ...demand }: Offer) => ({
-  x402Version: 2,
-  error: `${code}: ${reason}`,
-  resource: { url, description, mimeType: 'application/json' },
-  accepts: [requirementsOf(demand)],
-  extensions: declared(),
-});
+function requiredBy(offer: Offer, headers: HttpHeaders, key: Signer) {
+  const { url, description, refusal } = offer;
+  const requirements = requirementsOf(offer);
+  return {
+    x402Version: 2,
+    error: `${refusal.code}: ${refusal.reason}`,
+    resource: { url, description, mimeType: 'application/json' },
+    accepts: [requirements],
+    extensions: declared(offer, requirements, headers, key),
+  };
+}
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');

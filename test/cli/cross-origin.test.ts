@@ -35,7 +35,7 @@ describe('a page of another origin', () => {
     expect(listed(headers['access-control-allow-headers'])).toEqual(
       expect.arrayContaining([
         ...['content-type', 'payment-signature', 'access-control-expose-headers'],
-        ...['authorization', 'accept-payment'],
+        ...['authorization', 'accept-payment', 'prefer'],
       ]),
     );
     const answer = await ask('POST', '/air/search');

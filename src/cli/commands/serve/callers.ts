@@ -76,7 +76,7 @@ const PUBLIC = {
   methods: 'GET, HEAD, POST, OPTIONS',
   headers: [
     ...['content-type', 'accept', 'authorization', 'payment-signature', 'access-control-expose-headers'],
-    ...['x-customer-support-code', 'x-passenger-family-name', 'x-payment', 'accept-payment'],
+    ...['x-customer-support-code', 'x-passenger-family-name', 'x-payment', 'accept-payment', 'prefer'],
     ...['connect-protocol-version', 'connect-timeout-ms', 'idempotency-key'],
   ].join(', '),
   exposed: [
