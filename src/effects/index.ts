@@ -28,6 +28,8 @@ export interface ChainEffect extends Guards {
   readonly kind: Exclude<EffectKind, 'airline_order' | 'airline_cancel'>;
   /** At most one attempt per kind and subject is alive. */
   readonly subject: string;
+  /** Which of the acts of its kind this is, kept with the attempt. */
+  readonly reference?: string | undefined;
   /** True when the chain already shows it done, by whomever: asked before anything new is signed. */
   already(): Promise<boolean>;
   /** Finds the transaction on the chain when no attempt is known to have done it: the database may have been put back. */
@@ -153,6 +155,7 @@ export function createEffects(given: GivenPorts) {
   return {
     /**
      * Makes a chain effect happen once; call it again after any failure. The signature is null when others did it.
+     * `reference` is that of the attempt which landed, whichever it was.
      * @throws Problem `cluster_failed` (unknown), `not_final` (may be taken back), `transaction_failed` (refused, or
      * waits for a person), `database_behind`
      */
@@ -202,9 +205,20 @@ async function checkHeld({ isHeld }: EffectPorts): Promise<void> {
   if (await isHeld?.()) throw problem('database_behind', { retryAfter: HELD_S });
 }
 
-async function chain(ports: EffectPorts, effect: ChainEffect) {
+interface Landed {
+  readonly signature: string | null;
+  readonly reference?: string | undefined;
+}
+
+const landedAs = ({ signature, reference }: Pick<EffectTable, 'signature' | 'reference'>): Landed => ({
+  signature,
+  reference: reference ?? undefined,
+});
+
+async function chain(ports: EffectPorts, effect: ChainEffect): Promise<Landed> {
   const { kind, subject, fence } = effect;
-  const doneBy = async () => (await signatureInPast(ports, kind, subject)) ?? (await effect.trace?.()) ?? null;
+  const doneBy = async (): Promise<Landed> =>
+    (await landedInPast(ports, kind, subject)) ?? { signature: (await effect.trace?.()) ?? null };
   for (let round = 0; round < 4; round++) {
     const live = round === 0 && effect.isNew ? undefined : await liveAttempt(ports.store, kind, subject);
     if (live && isCalledOff(live)) {
@@ -213,15 +227,18 @@ async function chain(ports: EffectPorts, effect: ChainEffect) {
     const isDoubted = live?.state === 'done' && effect.isGone === true && live.signature !== null;
     if (isDoubted) await doubt(ports, live);
     // It ended without a known transaction, which may have come to light since.
-    else if (live?.state === 'done') return { signature: live.signature ?? (await doneBy()) };
+    else if (live?.state === 'done') return live.signature === null ? doneBy() : landedAs(live);
     if (live) {
-      if ((await resolve(ports, live, fence)) === 'done') return { signature: live.signature };
+      if ((await resolve(ports, live, fence)) === 'done') return landedAs(live);
       continue;
     }
     if (await effect.already()) {
-      const signature = await doneBy();
-      if (!REPEATABLE.includes(kind)) await begin(ports, kind, subject, { state: 'done', signature });
-      return { signature };
+      const landed = await doneBy();
+      if (!REPEATABLE.includes(kind)) {
+        const { signature, reference = null } = landed;
+        await begin(ports, kind, subject, { state: 'done', signature, reference });
+      }
+      return landed;
     }
     const { signPriced } = await loadPriced();
     const { cluster } = ports;
@@ -231,11 +248,12 @@ async function chain(ports: EffectPorts, effect: ChainEffect) {
       transaction: Buffer.from(signed.wire).toString('base64'),
       signature: signed.signature,
       last_valid_block_height: Number(signed.lastValidBlockHeight),
+      reference: effect.reference ?? null,
     } as const;
     const row = await begin(ports, kind, subject, attempt, effect);
     if (!row) continue;
     await send(ports, row);
-    return { signature: row.signature };
+    return landedAs(row);
   }
   throw problem('transaction_failed', {
     message: 'The cluster keeps refusing the transaction.',
@@ -421,21 +439,21 @@ async function send(ports: EffectPorts, row: EffectTable): Promise<void> {
   if (known !== 'done') throw notYet(known);
 }
 
-/** The signature of a landed attempt; null when others acted. @throws `cluster_failed` while one may still land */
-async function signatureInPast({ store, cluster, clock }: EffectPorts, kind: EffectKind, subject: string) {
+/** The attempt that landed; null when others acted. @throws `cluster_failed` while one may still land */
+async function landedInPast({ store, cluster, clock }: EffectPorts, kind: EffectKind, subject: string) {
   const past = await store
     .selectFrom('effects')
-    .select(['signature', 'error', 'created_at_ms'])
+    .select(['signature', 'reference', 'error', 'created_at_ms'])
     .where('subject', '=', subject)
     .where('kind', '=', kind)
     .where('signature', 'is not', null)
     .orderBy('attempt', 'desc')
     .execute();
-  for (const { signature } of past) {
+  for (const { signature, reference } of past) {
     const status = await cluster.signatureStatus(signature as Signature);
     if (status?.err !== null) continue;
     if (status.confirmation === 'confirmed' && ENDS_FINALIZED.includes(kind)) throw notYet('landed');
-    return signature;
+    return landedAs({ signature, reference });
   }
   const isLate = past.some((one) => one.error === 'expired' && clock.now() - one.created_at_ms < LONG_UNKNOWN_MS);
   if (isLate && ENDS_FINALIZED.includes(kind)) throw notYet('unknown');

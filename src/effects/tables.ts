@@ -24,7 +24,7 @@ export interface EffectTable {
   transaction: string | null;
   signature: string | null;
   last_valid_block_height: number | null;
-  /** Airline effects: our reference at the airline. */
+  /** Our reference at the airline; what a capture takes where it is not all (atomic units). */
   reference: string | null;
   result: string | null;
   error: string | null;

@@ -37,7 +37,10 @@ export function escrowActOf({ program, accounts, data }: SeenInstruction) {
   if (program === ASSOCIATED_TOKEN_PROGRAM) return null;
   const tag = data[0] ?? NAMES.length;
   const [kind, escrow] = [NAMES[tag], accounts[ESCROW_AT[tag] ?? 0]];
-  return kind && escrow && data.length === BYTES[tag] ? { kind, escrow } : null;
+  if (!kind || !escrow || data.length !== BYTES[tag]) return null;
+  /** Atomic units that a capture in part takes. */
+  const takes = tag === TAG.capturePart ? Buffer.from(data).readBigUInt64LE(1) : undefined;
+  return { kind, escrow, takes };
 }
 
 /** `payer` pays the rents until the end. `vault` must be empty. `treasury` and `refundOwner` own token accounts. */

@@ -33,6 +33,7 @@ async function fleetOf({ cluster, program }: Home, options: ServiceOptions): Pro
     cap_per_booking: usdc(caps?.perPayment),
     cap_per_day: usdc(caps?.perDay),
     most_creations: String(options.mostCreations ?? usual.mostUnpaidCreations),
+    hold_after_ticket: String(options.holdAfterTicketMinutes ?? 0),
     purge_after_days: String(purgeAfterDays),
     retention_days: String(loadPolicy(partner?.compliancePolicyFile).retentionDays),
   };

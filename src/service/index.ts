@@ -340,6 +340,7 @@ function openFlights(
     options: {
       ...(options.purgeAfterDays !== undefined && { purgeAfterDays: options.purgeAfterDays }),
       ...(options.mostCreations !== undefined && { mostUnpaidCreations: options.mostCreations }),
+      holdAfterTicketMs: (options.holdAfterTicketMinutes ?? 0) * 60_000,
       ...(perPayment !== null && { mostTicket: perPayment }),
       mostPerDay: perDay,
       sweepsAtStart: options.stopping !== undefined,

@@ -112,7 +112,7 @@ const QUEUES: readonly Pile[] = [
   pileOf('attestation', ATTESTATIONS),
 ];
 
-const TASKS: readonly UpkeepTask[] = ['late_money', 'late_ticket', 'close_escrow', 'purge', 'order_watch'];
+const TASKS: readonly UpkeepTask[] = ['late_money', 'late_ticket', 'close_escrow', 'purge', 'order_watch', 'capture'];
 
 /** Tasks wait for weeks: due ones alone are counted. */
 const upkeepAt = (nowMs: number): Pile[] =>

@@ -56,6 +56,8 @@ export interface ServiceOptions {
   readonly caps?: TakingCaps | undefined;
   /** Escrows opened at once before their locks are paid, by all processes (8). */
   readonly mostCreations?: number | undefined;
+  /** How long the price of a ticket that may be refunded stays in escrow (0). */
+  readonly holdAfterTicketMinutes?: number | undefined;
   /** A new ledger without the escrow program, for one that is deployed. */
   readonly withoutProgram?: boolean | undefined;
   /** A JSON file of the gateways that may sponsor previews: key id to public key, base58 or base64. */

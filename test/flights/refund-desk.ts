@@ -1,7 +1,7 @@
 import { createOperatorKeys } from '../../src/flights/desk/keys.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import type { CreatedIntent } from '../../src/wire/flights/index.ts';
-import { type Answered, openWorld, type World } from './world.ts';
+import { type Answered, openWorld, type World, type WorldOptions } from './world.ts';
 
 /** What the cases below pay back: the ticket of the scripted airline, minus what the carrier keeps. */
 export const TICKET = 151_200_000n;
@@ -9,8 +9,11 @@ export const PENALTY = 51_200_000n;
 export const PAYOUT = TICKET - PENALTY;
 
 /** A service with an airline that cancels tickets, an operator, and refund cases made on demand. */
-export async function openDesk(airline: 'scripted' | 'quoting' = 'scripted') {
-  const world = await openWorld({ airline });
+export async function openDesk(
+  airline: 'scripted' | 'quoting' = 'scripted',
+  given: Pick<WorldOptions, 'options' | 'program'> = {},
+) {
+  const world = await openWorld({ airline, ...given });
   await world.cluster.airdropUsdc(world.wallet.address, 1_000_000_000_000n);
   const keys = createOperatorKeys({ ...world, ids: randomIds(world.clock.now) });
   const { key } = await keys.issue({ keyId: 'key_0', name: 'first' }, 'ana', 'req_1');

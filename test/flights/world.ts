@@ -51,6 +51,8 @@ export interface WorldOptions {
   /** With the sandbox's lowcost carriers, whose quoting takes so long. */
   readonly lowcostMs?: number;
   readonly gatewayKeys?: FlightsGiven['gatewayKeys'];
+  /** Today's escrow program unless given. */
+  readonly program?: () => Uint8Array;
 }
 
 /** Ports that a test may wrap: to die at a call, to be slow, to lose an answer. */
@@ -86,7 +88,10 @@ export async function openWorld(given: WorldOptions = {}) {
   const cluster = await openEmbeddedCluster({
     path: join(home, 'ledger.db'),
     clock,
-    programs: [ESCROW_PROGRAM_ID, SECOND_PROGRAM].map((address) => ({ address, elf: escrowElf })),
+    programs: [
+      { address: ESCROW_PROGRAM_ID, elf: given.program ?? escrowElf },
+      { address: SECOND_PROGRAM, elf: escrowElf },
+    ],
   });
   const database = await worldDatabase.next(home);
   const store = await openStore(database);

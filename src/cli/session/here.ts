@@ -116,6 +116,7 @@ function serviceOptions(
     gatewayKeysFile: setting('gateway_keys'),
     notify: notifySettings(setting),
     mostCreations: setting('most_creations'),
+    holdAfterTicketMinutes: setting('hold_after_ticket'),
     purgeAfterDays: setting('purge_after_days'),
     ...partnerSettings(environment, live),
     log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : log,

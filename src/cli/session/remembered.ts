@@ -101,7 +101,7 @@ export async function withReference(
   isShown = !terminal.settings.json,
 ): Promise<Intent> {
   const isRejected = intent.refund_request?.state === 'rejected';
-  if (!isRejected && !(isShown && intent.captured_at !== null)) return intent;
+  if (!isRejected && !(isShown && intent.order_id !== null)) return intent;
   const given = settingsIn(environment)('support_code');
   const remembered = await supportCodeOf(await session.store(), intent.intent_id);
   // A variable for another intent must not use up this one's attempts, just to show a reference.

@@ -279,6 +279,11 @@ export const SETTINGS = {
       says: 'escrows opened at once, by all processes, before their locks are paid; each ties up SOL',
       usual: '8',
     },
+    hold_after_ticket: {
+      read: wholeNumber(0, 1_200),
+      says: 'minutes that the price of a ticket which may be refunded stays in escrow; 0: none',
+      usual: '0',
+    },
     log: {
       flag: true,
       read: oneOf('problems', 'requests'),

@@ -40,6 +40,8 @@ export const defaultOptions = {
   mostLocksPerPayer: 3,
   intentLifeMs: 30 * 60_000,
   refundAfterMs: DAY_MS,
+  /** How long the price of a ticket that may be refunded stays in escrow; 0: it is captured at once. */
+  holdAfterTicketMs: 0,
   /** The platform's share inside the ticket total, and an affiliate's share of that, in hundredths of a percent. */
   feeBasisPoints: 100,
   affiliateShareBasisPoints: 2_000,

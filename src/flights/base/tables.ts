@@ -217,7 +217,7 @@ export interface AffiliatePayoutTable {
 }
 
 /** Work left for an intent after its booking ended. A row is deleted once its task is done. */
-export type UpkeepTask = 'late_money' | 'late_ticket' | 'close_escrow' | 'purge' | 'order_watch';
+export type UpkeepTask = 'late_money' | 'late_ticket' | 'close_escrow' | 'purge' | 'order_watch' | 'capture';
 
 interface UpkeepTable {
   intent_id: string;

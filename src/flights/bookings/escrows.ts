@@ -22,7 +22,7 @@ type EscrowTerms = Pick<
 >;
 
 /** What a lost lease stops. */
-type Guard = Pick<ChainEffect, 'fence' | 'held'>;
+type Guard = Pick<ChainEffect, 'fence' | 'held' | 'agreed'>;
 
 /** How soon a refund that waits for its token account is tried again: the owner may take days. */
 const ACCOUNT_RETRY_S = 600;
@@ -64,13 +64,15 @@ export function createEscrows(ports: EscrowPorts) {
       return read(ports, intent);
     },
 
-    /** Pays the treasury exactly the amount; the rest goes to the refund wallet. */
-    capture: (intent: EscrowTerms, guard?: Guard) =>
-      act(ports, intent, 'capture', {
-        ...guard,
-        already: () => hasEnded(ports, intent, 'captured'),
-        instructions: async ({ captureInstructions }) => captureInstructions(await parties(ports, intent)),
-      }),
+    /** Pays the treasury exactly the amount, or less of it; the rest goes to the refund wallet, in the same transaction. */
+    capture: (intent: EscrowTerms, guard?: Guard, takes?: bigint) => capture(ports, intent, guard, takes),
+
+    /** What the escrow of a ticket can still do about a refund. */
+    async outcome(intent: EscrowTerms) {
+      const { escrow, refundAccount } = (await parties(ports, intent)).observed;
+      if (escrow?.state === 'open') return refundAccount === 'usable' ? ('releases' as const) : ('captures' as const);
+      return escrow && escrow.captured < escrow.amount ? ('released' as const) : ('captured' as const);
+    },
 
     /** Gives back and closes the vault; `closes` closes an unpaid escrow too. @throws Problem `refund_account_missing` */
     refund: (intent: EscrowTerms, guard?: Guard, { closes = false } = {}) =>
@@ -119,23 +121,64 @@ export type Escrows = ReturnType<typeof createEscrows>;
 
 type Opening = Pick<ChainEffect, 'isGone' | 'isNew'>;
 
-interface Act extends Pick<ChainEffect, 'already'>, Guard, Opening {
+interface Act extends Pick<ChainEffect, 'already' | 'reference'>, Guard, Opening {
   instructions(program: Awaited<ReturnType<typeof loadProgram>>): Promise<readonly Instruction[]>;
 }
 
-async function act(
+const act = async (...of: Parameters<typeof landed>) => (await landed(...of)).signature;
+
+async function landed(
   ports: EscrowPorts,
   intent: EscrowTerms,
   kind: ChainEffect['kind'],
   { instructions, ...step }: Act,
-): Promise<string | null> {
+) {
   const { effects, authority: feePayer } = ports;
   const plan = async () => ({
     feePayer,
     signers: kind === 'sweep' ? [] : await signersOf(ports, intent),
     instructions: await instructions(await loadProgram()),
   });
-  return (await effects.chain({ kind, subject: intent.intent_id, ...step, plan })).signature;
+  return effects.chain({ kind, subject: intent.intent_id, ...step, plan });
+}
+
+/**
+ * The end of an escrow whose ticket exists, or was cancelled for a refund: captures and releases are attempts at one
+ * effect, of which one lands. @returns its transaction, and what the treasury got by it: the chain decides
+ */
+async function capture(ports: EscrowPorts, intent: EscrowTerms, guard?: Guard, takes = BigInt(intent.amount)) {
+  const total = BigInt(intent.amount);
+  const isAll = takes === total;
+  const { signature, reference } = await landed(ports, intent, 'capture', {
+    ...guard,
+    reference: isAll ? undefined : String(takes),
+    async already() {
+      if (isAll) return hasEnded(ports, intent, 'captured');
+      const escrow = await read(ports, intent);
+      if (escrow === null) throw new EscrowEndedOtherwise('missing');
+      return escrow.state !== 'open';
+    },
+    async instructions({ captureInstructions, refundInstructions }) {
+      const all = await parties(ports, intent);
+      if (isAll) return captureInstructions(all);
+      checkRefundAccount(intent, all);
+      return takes === 0n ? refundInstructions(all) : captureInstructions({ ...all, part: { amount: takes, total } });
+    },
+  });
+  return { signature, captured: await capturedBy(ports, intent, { signature, reference }) };
+}
+
+/** @throws Problem `cluster_failed` while a node is behind, EscrowEndedOtherwise where the escrow is gone */
+async function capturedBy(
+  ports: EscrowPorts,
+  intent: EscrowTerms,
+  { signature, reference }: Awaited<ReturnType<typeof landed>>,
+) {
+  if (signature !== null) return BigInt(reference ?? intent.amount);
+  const escrow = await read(ports, intent);
+  if (escrow?.state === 'open') throw problem('cluster_failed');
+  if (escrow === null) throw new EscrowEndedOtherwise('missing');
+  return escrow.captured;
 }
 
 /** The escrow's authority beside the fee payer. Without its key the act is left to others. @throws Problem `operator_key_unusable` */

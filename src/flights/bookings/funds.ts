@@ -132,6 +132,9 @@ async function readNeeds({ store }: Pick<FlightsPorts, 'store'>, holds: bigint |
         // In the words of an index over them.
         .where(sql<SqlBool>`state in ('approved', 'stuck')`)
         .where('payout_tx_hash', 'is', null)
+        // The price of the others lies in escrow.
+        .where(sql<SqlBool>`exists (select 1 from intents
+          where intents.intent_id = refund_requests.intent_id and captured_at_ms is not null)`)
         .where(isUnsent(sql.ref('intent_id')))
         .as('granted'),
       store

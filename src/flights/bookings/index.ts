@@ -1,6 +1,7 @@
 export { finishCreation, holdOrDrop, retire } from './creations.ts';
 export * from './escrows.ts';
 export * from './funds.ts';
+export * from './hold.ts';
 export * from './identity.ts';
 export * from './intents.ts';
 export * from './late-ticket.ts';

@@ -358,6 +358,7 @@ export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions)
     late_ticket: DAY_MS,
     close_escrow: CLOSE_AFTER_MS,
     order_watch: DAY_MS,
+    capture: DAY_MS,
     purge: (2 * 365 + purgeAfterDays) * DAY_MS,
   })[task];
 
@@ -384,7 +385,8 @@ async function tasksAfter({ store, provider }: FlightsPorts, intentId: string, e
 export const watchForTicket = (tx: Tx, intentId: string, nowMs: number) =>
   planTasks(tx, intentId, nowMs, { late_ticket: FIRST_LOOK_MS });
 
-async function planTasks(tx: Tx, intentId: string, nowMs: number, afterMs: Partial<Record<UpkeepTask, number>>) {
+/** Plans tasks so long from now; those that are planned stay. */
+export async function planTasks(tx: Tx, intentId: string, nowMs: number, afterMs: Partial<Record<UpkeepTask, number>>) {
   const tasks = Object.entries(afterMs) as [UpkeepTask, number][];
   await tx
     .insertInto('upkeep')

@@ -9,6 +9,7 @@ import { bookingOf, changeIntent, DATABASE_BEHIND, intentOf, lockedOffer, pageAl
 import { checkPriceHolds, isLowcost } from '../offers/index.ts';
 import { dropUnpaid } from './creations.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
+import { holdMs } from './hold.ts';
 import { openPassengers } from './identity.ts';
 import type { LowcostTools } from './lowcost-steps.ts';
 import type { Claims, Next, NextOf, Step, StepTools, WorkState } from './machine.ts';
@@ -24,6 +25,7 @@ import {
   moveBooking,
   movedByOthers,
   NO_PAYMENT,
+  planTasks,
   refund,
   retryOrRefund,
   stuck,
@@ -247,20 +249,29 @@ const ticketing: Step<'ticketing'> = async (tools, booking, intent) => {
   return { to: 'ticketing', change: { due_at_ms: nowMs + pollPauseMs(TICKET_POLL, nowMs - booking.requested_at_ms) } };
 };
 
-/** A ticket exists: this is repeated until the money is captured, and never turns into a refund. */
+/** A ticket exists: this is repeated until the money is captured, or held for a while, and never turns into a refund. */
 const capturing: Step<'capturing'> = async ({ ports, escrows, claims, mails }, booking, intent) => {
-  const signature = await escrows.capture(intent, claims.guard(booking));
+  const heldMs = await holdMs(ports, intent);
+  const landed = heldMs > 0 ? null : await escrows.capture(intent, claims.guard(booking));
+  // A database that was put back may have forgotten a refund, which released a part.
+  const isCaptured = landed?.captured === BigInt(intent.amount);
+  const signature = isCaptured ? landed.signature : null;
   const order = await keptOrder(ports.store, intent);
+  const tell = await mails.booked(booking, intent, order, signature);
+  const nowMs = ports.clock.now();
   return {
     to: 'booked',
     intent: {
       status: 'booked',
       order_id: order.order_id,
-      captured_at_ms: intent.captured_at_ms ?? ports.clock.now(),
+      captured_at_ms: isCaptured ? (intent.captured_at_ms ?? nowMs) : null,
       capture_tx_hash: signature,
       active_key: null,
     },
-    also: await mails.booked(booking, intent, order, signature),
+    async also(tx) {
+      await tell(tx);
+      if (!isCaptured) await planTasks(tx, intent.intent_id, nowMs, { capture: heldMs });
+    },
   };
 };
 

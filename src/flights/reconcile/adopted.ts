@@ -16,8 +16,9 @@ export function adoptedIntent(
   const [outbound] = order.slices;
   if (!outbound) return null;
   const refundAfterMs = Number(escrow.refundAfter) * 1000;
-  const openedAtMs = Number(escrow.openedAt) * 1000;
   const expiresAtMs = refundAfterMs - options.refundAfterMs;
+  // A capture in part writes over the time of opening.
+  const openedAtMs = escrow.openedAt === null ? expiresAtMs - options.intentLifeMs : Number(escrow.openedAt) * 1000;
   return {
     intent_id: order.reference,
     status: 'active',

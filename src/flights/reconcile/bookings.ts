@@ -19,6 +19,7 @@ import {
   beginBooking,
   createStepRunner,
   type Escrows,
+  isHeld,
   keepOrder,
   type Move,
   moveBooking,
@@ -73,7 +74,7 @@ function knownItem(tools: Tools, one: Case, intent: IntentRow): Item | null {
   if (captured && state === 'refunded') return item('captured', null, stuckShow);
   const refunded = has(one, 'refund') ?? (account === null && !isOver ? has(one, 'close_escrow') : undefined);
   if (refunded && !isOver) return item('refunded', 'refunding');
-  if (refunded && state === 'booked')
+  if (refunded && state === 'booked' && takenOf(one) === null)
     return item('refunded', null, 'The ticket lives and its escrow went back: cancel it with the airline.');
   const isPaid = account?.state === 'open' && !isOver && held >= account.amount;
   // A carrier's web site is asked by our records of its visits, which went with the database.
@@ -84,6 +85,25 @@ function knownItem(tools: Tools, one: Case, intent: IntentRow): Item | null {
     return item('order_forgotten', 'ordering', askSite);
   return acts.length === 0 ? null : item('escrow_acts', null);
 }
+
+/**
+ * What a refund that came out of the escrow left to the treasury (atomic units); null where none did. One of the whole
+ * price is known by its order, which is dead.
+ */
+export function takenOf(one: Case): bigint | null {
+  const { account, intent, order } = one;
+  const takes = has(one, 'capture')?.takes;
+  if (takes !== undefined) return takes;
+  if (account?.state === 'captured' && account.captured < account.amount) return account.captured;
+  const isBack = has(one, 'refund') !== undefined || account?.state === 'refunded';
+  return intent !== null && isHeld(intent) && order !== null && !isOrdered(order) && isBack ? 0n : null;
+}
+
+/** Such a refund is an attempt at the capture, whichever instruction it was. */
+const actsOf = (one: Case): readonly EscrowAct[] =>
+  takenOf(one) === 0n
+    ? one.acts.map((act) => (act.kind === 'refund' ? { ...act, kind: 'capture' as const, takes: 0n } : act))
+    : one.acts;
 
 const isOrdered = ({ status }: ProviderOrder): boolean => status !== 'cancelled' && status !== 'failed';
 
@@ -135,7 +155,7 @@ async function carryOn(
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     }
-    await keepActs(ports, tx, intent_id, one.acts);
+    await keepActs(ports, tx, intent_id, actsOf(one));
     if (to === 'capturing' && one.order) {
       await keepOrder(ports, intent, one.order, tx);
       await attempt(ports, tx, 'airline_order', intent_id, { state: 'done', result: one.order.providerOrderId });
@@ -164,10 +184,10 @@ export async function keepActs(
   ports: FlightsPorts,
   tx: Tx,
   subject: string,
-  acts: readonly Pick<EscrowAct, 'kind' | 'signature'>[],
+  acts: readonly Pick<EscrowAct, 'kind' | 'signature' | 'takes'>[],
 ): Promise<void> {
-  for (const { kind, signature } of acts) {
-    const done = { state: 'done', signature } as const;
+  for (const { kind, signature, takes } of acts) {
+    const done = { state: 'done', signature, reference: takes === undefined ? null : String(takes) } as const;
     const isFirst = kind !== 'sweep' && (await writeAttempt(tx, ports, kind, subject, done));
     // A second one of its kind bars nothing: sweeps repeat, and the place of another attempt is taken.
     if (!isFirst) await writeAttempt(tx, ports, kind, subject, { ...done, live_key: null });
@@ -191,7 +211,9 @@ async function move(
     ...(wasPaid && { observed_amount: intent.amount }),
     ...(wasPaid && { booking_requested_at_ms: intent.booking_requested_at_ms ?? funding?.atMs ?? nowMs }),
     // When the chain says so: the step finds it there.
-    ...(to === 'capturing' && account && { captured_at_ms: Number(account.endedAt) * 1000 }),
+    ...(to === 'capturing' &&
+      account &&
+      account.captured === account.amount && { captured_at_ms: Number(account.endedAt) * 1000 }),
     ...(to === 'capturing' && { ticketed_at_ms: intent.ticketed_at_ms ?? order?.updatedAtMs ?? nowMs }),
     updated_at_ms: nowMs,
   });
@@ -219,7 +241,7 @@ function unknownItem(tools: Tools, one: Case): Item {
     transaction: acts.at(0)?.signature ?? null,
   } as const;
   const note = () => keepUnknown(tools, one);
-  if (account === null || account.state === 'refunded')
+  if (account === null || account.state === 'refunded' || (takenOf(one) ?? 0n) > 0n)
     return { finding: { ...base, outcome: 'noted', todo: null }, carry: note };
   if (account.state === 'captured') {
     const todo = `No order of it was found. Ask the airline about tickets of ${instant(Number(account.openedAt) * 1000)}; its refund wallet is ${account.refundOwner}.`;

@@ -102,7 +102,7 @@ function actOf(authorities: readonly Address[], escrowActOf: Reader, transaction
   // A refund that closes, and a close that sweeps, are one effect.
   for (const kind of ORDER) {
     const act = acts.find((one) => one.kind === kind);
-    if (act) return { ...at, kind, escrow: act.escrow };
+    if (act) return { ...at, ...act };
   }
   return null;
 }

@@ -10,7 +10,7 @@ import { type Item, itemOf, type Tools } from './bookings.ts';
 import { actsIn, historySince, transactionsOf, withoutEffects } from './chain.ts';
 import { casesOf } from './escrows.ts';
 import { markBehind, unmarkBehind } from './mark.ts';
-import { paymentItems, payoutItems } from './money.ts';
+import { paymentItems, payoutItems, releaseItems } from './money.ts';
 import type { Finding, Reconciled, Reconciling } from './types.ts';
 
 export { actsIn, transactionsOf, withoutEffects } from './chain.ts';
@@ -65,6 +65,7 @@ async function differences(tools: Tools): Promise<Item[]> {
     ...items,
     ...orders.filter(({ status }) => status !== 'cancelled' && status !== 'failed').map((one) => orderItem(ports, one)),
     ...(await payoutItems(tools, acts, adopted)),
+    ...releaseItems(tools, cases, adopted),
     ...(await paymentItems(tools)),
   ];
 }

@@ -6,8 +6,9 @@ import { associatedTokenAddress, tokenIn } from '../../solana/index.ts';
 import { inTurn } from '../../store/base/index.ts';
 import { BY_SERVICE, type FlightsPorts, intentOf, lockedOffer, orderOf, type Tx, writeAudit } from '../base/index.ts';
 import { loadRefundPayouts } from '../refunds/index.ts';
-import type { Item, Tools } from './bookings.ts';
+import { type Item, type Tools, takenOf } from './bookings.ts';
 import { historySince, paymentInto, transactionsOf, withoutEffects, withoutPayments } from './chain.ts';
+import type { Case } from './escrows.ts';
 import type { ChainAct, Finding, LandedPayment, PayoutAct } from './types.ts';
 
 /** Pay-outs that landed, each by what it was for. @param adopted intents that are made anew in the same run */
@@ -22,7 +23,8 @@ export async function payoutItems(
   const affiliates = await affiliatesOf(tools.ports, payouts);
   return payouts.map((act) => {
     const subject = subjects.get(act.memo);
-    if (subject?.startsWith('int_')) return refundItem(tools, act, subject);
+    if (subject?.startsWith('int_'))
+      return refundItem(tools, act, subject, (tx) => paidOut(tools.ports, tx, subject, act));
     if (subject !== undefined) return affiliateItem(tools, act, subject, null);
     const affiliate = affiliates.get(act.account);
     if (affiliate) return affiliateItem(tools, act, tools.ports.ids.next('pay'), affiliate);
@@ -67,12 +69,15 @@ async function affiliatesOf({ store, cluster }: FlightsPorts, payouts: readonly 
   return found;
 }
 
-const findingOf = (act: PayoutAct, kind: Finding['kind'], subject: string, todo: string | null = null): Finding => ({
+/** Money that went back to a refund wallet. */
+type Back = Pick<PayoutAct, 'amount' | 'atMs'> & { readonly signature: string | null };
+
+const findingOf = (act: Back, kind: Finding['kind'], subject: string, todo: string | null = null): Finding => ({
   ...{ kind, subject, state: null, amount: act.amount, transaction: act.signature },
   ...{ outcome: todo === null ? 'carried_on' : 'person', todo },
 });
 
-const audited = (ports: FlightsPorts, tx: Tx, kind: Finding['kind'], subject: string, act: PayoutAct) =>
+const audited = (ports: FlightsPorts, tx: Tx, kind: Finding['kind'], subject: string, act: Back) =>
   writeAudit(tx, ports, {
     ...{ ...BY_SERVICE, action: 'reconcile', subject },
     detail: { kind, amount: String(act.amount), transaction: act.signature },
@@ -81,14 +86,35 @@ const audited = (ports: FlightsPorts, tx: Tx, kind: Finding['kind'], subject: st
 const paidOut = (ports: FlightsPorts, tx: Tx, subject: string, { signature }: PayoutAct) =>
   writeAttempt(tx, ports, 'payout', subject, { state: 'done', signature });
 
-function refundItem(tools: Tools, act: PayoutAct, intentId: string): Item {
+/** Refunds that came out of an escrow, of intents that have not ended. They follow the items of their bookings. */
+export const releaseItems = (tools: Tools, cases: readonly Case[], adopted: readonly string[]): Item[] =>
+  cases.flatMap((one) => {
+    const { intent, order, account, acts } = one;
+    const taken = takenOf(one);
+    const id = intent?.intent_id ?? order?.reference;
+    const isBooked = intent ? intent.status === 'booked' || (intent.status === 'active' && order !== null) : false;
+    if (taken === null || id === undefined || !(isBooked || adopted.includes(id))) return [];
+    const act = acts.find(({ kind }) => kind === 'capture' || kind === 'refund');
+    const back = {
+      amount: BigInt(intent?.amount ?? account?.amount ?? 0) - taken,
+      atMs: act?.atMs ?? Number(account?.endedAt ?? 0) * 1000,
+      signature: act?.signature ?? null,
+    };
+    const keep = async (tx: Tx) => {
+      const done = { state: 'done', signature: back.signature, reference: String(taken) } as const;
+      if (act) await writeAttempt(tx, tools.ports, 'capture', id, done);
+    };
+    return [refundItem(tools, back, id, keep)];
+  });
+
+function refundItem(tools: Tools, act: Back, intentId: string, keep: (tx: Tx) => Promise<unknown>): Item {
   const { ports } = tools;
   return {
     finding: findingOf(act, 'refund_paid', intentId),
     async carry() {
       const requestId = await inTurn(ports.store, [`intents:${intentId}`], async (tx) => {
         const granted = await grant(ports, tx, intentId, act);
-        await paidOut(ports, tx, intentId, act);
+        await keep(tx);
         await audited(ports, tx, 'refund_paid', intentId, act);
         return granted;
       });
@@ -100,7 +126,7 @@ function refundItem(tools: Tools, act: PayoutAct, intentId: string): Item {
 }
 
 /** The request as it was when its pay-out was made: approved, with the ticket cancelled. null: nothing to end */
-async function grant(ports: FlightsPorts, tx: Tx, intentId: string, act: PayoutAct): Promise<string | null> {
+async function grant(ports: FlightsPorts, tx: Tx, intentId: string, act: Back): Promise<string | null> {
   const intent = await intentOf(tx, intentId);
   if (intent.status !== 'booked') return null;
   const nowMs = ports.clock.now();
@@ -128,7 +154,7 @@ async function grant(ports: FlightsPorts, tx: Tx, intentId: string, act: PayoutA
     .values({
       ...approved,
       ...{ request_id: requestId, intent_id: intentId, open_key: intentId, reason_sealed: '' },
-      payment_key: `forgotten:${act.signature}`,
+      payment_key: `forgotten:${act.signature ?? intentId}`,
       journey_date: lockedOffer(intent).departing_at.slice(0, 10),
       requested_at_ms: act.atMs,
     })

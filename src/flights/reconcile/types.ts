@@ -2,7 +2,7 @@ import type { Address, Signature } from '@solana/kit';
 
 /** An act of ours on the chain whose row the database lacks. */
 export type ChainAct = { readonly signature: Signature; readonly atMs: number } & (
-  | { readonly kind: EscrowActKind; readonly escrow: Address }
+  | { readonly kind: EscrowActKind; readonly escrow: Address; readonly takes?: bigint | undefined }
   | { readonly kind: 'payout'; readonly memo: string; readonly account: Address; readonly amount: bigint }
 );
 export type EscrowActKind = 'open_escrow' | 'capture' | 'refund' | 'sweep' | 'close_escrow';

@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { type ProviderOrder, toldBy } from '../../airlines/index.ts';
-import { liveAttempt, liveKey } from '../../effects/index.ts';
+import { type ChainEffect, liveAttempt, liveKey } from '../../effects/index.ts';
+import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { inTurn } from '../../store/base/index.ts';
 import { type OpenQueue, openQueue } from '../../store/index.ts';
@@ -10,9 +11,14 @@ import {
   BY_HAND_CODE,
   cancelledBy,
   cancelledByNow,
+  createEscrows,
   createMails,
+  endHold,
   isAskable,
   isDeskOrder,
+  isHeld,
+  noteCaptured,
+  releases,
   watchForTicket,
 } from '../bookings/index.ts';
 import { configured } from '../offers/index.ts';
@@ -24,6 +30,8 @@ import { movedTo, REFUNDS, THEIRS, UNSETTLED } from './states.ts';
 const MOST_AT_ONCE = 50;
 /** Shown by the intent: no words of the customer's, for anybody can read it. */
 const REFUND_REASON = 'refund_request_approved';
+
+type Guard = Pick<ChainEffect, 'fence' | 'agreed'>;
 
 interface RefundTools {
   readonly ports: FlightsPorts;
@@ -91,19 +99,43 @@ function putOff({ ports, queue }: RefundTools, row: RefundRequestRow, error: unk
   );
 }
 
-/** Cancels with the airline, pays out, then ends the intent: effects that can be repeated after a crash. */
+/**
+ * Cancels with the airline, then pays out of the escrow that still holds the price, or else from the treasury, and ends
+ * the intent: effects that can be repeated after a crash.
+ */
 async function carryOut(tools: RefundTools, row: RefundRequestRow): Promise<void> {
   const { ports, queue } = tools;
   const intent = await intentOf(ports.store, row.intent_id);
   await cancel(tools, row, intent);
-  const { signature } = await createPayouts(ports)({
-    subject: row.intent_id,
-    to: intent.refund_wallet,
-    amount: BigInt(row.payout_amount ?? 0),
-    fence: () => queue.check(row),
-    agreed: (tx) => queue.check(row, tx),
-  });
-  await conclude(tools, row, intent, signature);
+  const guard: Guard = { fence: () => queue.check(row), agreed: (tx) => queue.check(row, tx) };
+  const amount = BigInt(row.payout_amount ?? 0);
+  const released = isHeld(intent) ? await release(ports, intent, amount, guard) : null;
+  const payOut = () => createPayouts(ports)({ subject: row.intent_id, to: intent.refund_wallet, amount, ...guard });
+  await conclude(tools, row, intent, released ?? (await payOut()).signature);
+}
+
+/**
+ * Ends a hold with the refund: the escrow pays the penalty to the treasury and the rest back, in one transaction.
+ * @returns it; null: the price was captured, before or now, and the treasury pays
+ * @throws Problem `plan_changed` where the escrow has released another amount
+ */
+async function release(ports: FlightsPorts, intent: IntentRow, amount: bigint, guard: Guard) {
+  const escrows = createEscrows(ports);
+  const price = BigInt(intent.amount);
+  const takes = (await releases(ports, escrows, intent)) ? price - amount : price;
+  const { signature, captured } = await escrows.capture(intent, guard, takes);
+  if (captured === price) {
+    await noteCaptured(ports, intent, signature);
+    return null;
+  }
+  if (captured !== price - amount) {
+    throw problem('plan_changed', {
+      message: `The escrow has given ${formatUsdc(price - captured)} USDC back, which is not what was agreed to.`,
+      fix: 'Nothing else was paid. Approve that amount, with a note.',
+    });
+  }
+  if (signature !== null) return signature;
+  throw problem('cluster_failed', { message: 'The escrow gave the refund back, and no transaction of it is known.' });
 }
 
 /** @throws Problem `provider_failed` while the order is alive, `plan_changed` where the airline ended it for less */
@@ -230,6 +262,7 @@ async function conclude({ ports, queue }: RefundTools, row: RefundRequestRow, in
       .where('task', '=', 'purge')
       .execute();
     if (watches) await watchForTicket(tx, intent_id, nowMs);
+    if (isHeld(intent)) await endHold(tx, intent_id, nowMs);
     await writeAudit(tx, ports, {
       ...BY_SERVICE,
       action: 'refund.paid_out',

@@ -8,9 +8,18 @@ import { loadNotifyMails } from '../../notify/index.ts';
 import { loadToken } from '../../solana/index.ts';
 import { inTurn } from '../../store/base/index.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
-import type { By, FlightsPorts, KeptOrder, RefundRequestRow, Tx } from '../base/index.ts';
+import type { By, FlightsPorts, IntentRow, KeptOrder, RefundRequestRow, Tx } from '../base/index.ts';
 import { bookingOf, decisionPlace, lockedOffer, orderOf, referenceIn, requestOf, writeAudit } from '../base/index.ts';
-import { type CancelledBy, cancelledBy, cancelledByNow, createMails, isDeskOrder } from '../bookings/index.ts';
+import {
+  type CancelledBy,
+  cancelledBy,
+  cancelledByNow,
+  createEscrows,
+  createMails,
+  isDeskOrder,
+  isHeld,
+  releases,
+} from '../bookings/index.ts';
 import type { Agreement } from './airline-quote.ts';
 import { agreedQuote, agreementOf, freshQuote, isAgreed, isGranted, planChanged, QUOTE_GONE } from './airline-quote.ts';
 import { type OpenedCase, openCase } from './cases.ts';
@@ -114,7 +123,7 @@ export async function approve(ports: FlightsPorts, id: string, by: By, request: 
     const row = await take(ports, tx, requestId, by);
     const nowMs = clock.now();
     if (isDoneAsAsked(row, by, request)) return;
-    await checkUndecided(tx, opened.row, row, planned !== null);
+    await checkUndecided(tx, opened.row, row, planned && { keeps: planned.penalty_amount });
     const isFirst = row.state === 'received';
     await tx
       .updateTable('refund_requests')
@@ -174,14 +183,26 @@ function checkAgreedTo(row: RefundRequestRow, planned: RefundPlan, request: Appr
   });
 }
 
-/** Refuses a changed case, or one whose pay-out exists. @throws Problem `case_already_decided` */
-async function checkUndecided(tx: Tx, seen: RefundRequestRow, row: RefundRequestRow, isNew: boolean): Promise<void> {
+/**
+ * Refuses a changed case, or one whose pay-out exists. @param decides null: nothing new
+ * @throws Problem `case_already_decided`
+ */
+async function checkUndecided(
+  tx: Tx,
+  seen: RefundRequestRow,
+  row: RefundRequestRow,
+  decides: { readonly keeps: number | null } | null,
+): Promise<void> {
   const isOpen = isGranted(row) || row.state === 'received';
   const isSame =
     isGranted(seen) === isGranted(row) &&
     (['payout_amount', 'agreed', 'decided_at_ms'] as const).every((column) => seen[column] === row[column]);
   if (!isOpen || !isSame) throw alreadyDecided(row);
-  if (isNew && (await liveAttempt(tx, 'payout', row.intent_id))) throw alreadyDecided(row);
+  if (decides === null) return;
+  if (await liveAttempt(tx, 'payout', row.intent_id)) throw alreadyDecided(row);
+  // The escrow may be giving another amount back, or has done so.
+  const takes = (await liveAttempt(tx, 'capture', row.intent_id))?.reference ?? null;
+  if (takes !== null && takes !== String(decides.keeps)) throw alreadyDecided(row);
 }
 
 /** @throws Problem `plan_changed` with what the airline says now: the agreement did not hold, and nothing was paid */
@@ -244,7 +265,7 @@ export async function reject(ports: FlightsPorts, id: string, by: By, reason: st
   const tell = await createMails(ports).about(booking, rejection(reason), row.request_id);
   await inTurn(store, [turnOf(row.request_id), `intents:${row.intent_id}`], async (tx) => {
     const held = await take(ports, tx, row.request_id, by);
-    await checkUndecided(tx, row, held, true);
+    await checkUndecided(tx, row, held, { keeps: null });
     const nowMs = clock.now();
     await callOffCancellation(tx, row, held, nowMs);
     await tx
@@ -307,6 +328,7 @@ async function planRefund(
   const { associatedTokenAddress } = await loadToken();
   const treasuryAccount = await associatedTokenAddress(ports.treasury, ports.mint);
   const order = await orderOf(ports.store, intent.intent_id);
+  const isReleased = await releases(ports, createEscrows(ports), intent);
   const quote = await quoteOf();
   return {
     request_id: row.request_id,
@@ -316,13 +338,17 @@ async function planRefund(
     penalty_amount: Number(captured - payout),
     payout_amount: Number(payout),
     overridden,
+    paid_from: isReleased ? 'escrow' : 'treasury',
     cancelled_by: endedBy,
     treasury_wallet: ports.treasury,
-    treasury_amount: Number((await ports.cluster.tokenBalance(treasuryAccount)) ?? 0n),
+    // A price that the escrow cannot release is captured before the pay-out.
+    treasury_amount:
+      Number((await ports.cluster.tokenBalance(treasuryAccount)) ?? 0n) +
+      (isHeld(intent) && !isReleased ? intent.amount : 0),
     refund_wallet: intent.refund_wallet,
     mint: ports.mint,
     airline_quote: quote,
-    steps: stepsOf(ports, { row, intent }, payout, { order, quote, endedBy }),
+    steps: stepsOf(ports, { row, intent }, payout, { order, quote, endedBy, isReleased }),
   };
 }
 
@@ -345,6 +371,8 @@ interface AirlineFacts {
   readonly order: KeptOrder | undefined;
   readonly quote: AirlineQuote | null;
   readonly endedBy: CancelledBy;
+  /** The refund comes out of the escrow. */
+  readonly isReleased: boolean;
 }
 
 function stepsOf({ treasury }: FlightsPorts, { row, intent }: OpenedCase, payout: bigint, facts: AirlineFacts) {
@@ -353,10 +381,20 @@ function stepsOf({ treasury }: FlightsPorts, { row, intent }: OpenedCase, payout
   return [
     cancelStep(row, facts),
     ...quoteSteps(payout, byRule, facts.quote),
-    `Pay ${formatUsdc(payout)} USDC from the treasury ${treasury} to the refund wallet ${intent.refund_wallet}.`,
+    ...(isHeld(intent) && !facts.isReleased ? [`Capture the ${formatUsdc(captured)} USDC in escrow.`] : []),
+    facts.isReleased
+      ? releaseStep(intent, payout)
+      : `Pay ${formatUsdc(payout)} USDC from the treasury ${treasury} to the refund wallet ${intent.refund_wallet}.`,
     keptStep(captured, payout, byRule),
     'End the intent as refunded, and e-mail the lead passenger.',
   ];
+}
+
+function releaseStep({ amount, refund_wallet }: IntentRow, payout: bigint): string {
+  const price = BigInt(amount);
+  return payout === price
+    ? `Release the ${formatUsdc(price)} USDC in escrow to the refund wallet ${refund_wallet}.`
+    : `Capture ${formatUsdc(price - payout)} of the ${formatUsdc(price)} USDC in escrow and release ${formatUsdc(payout)} to the refund wallet ${refund_wallet}, in one transaction.`;
 }
 
 function cancelStep(row: RefundRequestRow, { order, quote, endedBy }: AirlineFacts): string {
@@ -423,7 +461,7 @@ function checkPlan(planned: RefundPlan, request: ApproveRequest): void {
     throw problem('plan_changed', { detail: { expected, payout_amount: planned.payout_amount } });
   }
   if (planned.payout_amount === 0) throw nothingToPay(planned.airline_quote);
-  if (planned.treasury_amount < planned.payout_amount) {
+  if (planned.paid_from === 'treasury' && planned.treasury_amount < planned.payout_amount) {
     const { treasury_amount, payout_amount } = planned;
     throw problem('treasury_insufficient', { detail: { treasury_amount, payout_amount } });
   }

@@ -8,7 +8,7 @@ import { tokenIn } from '../../solana/index.ts';
 import { inTurn } from '../../store/base/index.ts';
 import { BITE, erasing, removeOld } from '../../store/index.ts';
 import { type FlightsPorts, type IntentRow, lockedOffer, pageAlone, WRONG_CODES } from '../base/index.ts';
-import { CLOSE_AFTER_MS, type Escrows, keptOrder, lookForLateTicket } from '../bookings/index.ts';
+import { CLOSE_AFTER_MS, captureHeld, type Escrows, keptOrder, lookForLateTicket } from '../bookings/index.ts';
 import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/index.ts';
 import { lookForRestored } from './restored.ts';
 import { type Due, done, eachTask, MOST_AT_ONCE, putOff } from './tasks.ts';
@@ -21,6 +21,7 @@ export async function sweep(ports: FlightsPorts, escrows: Escrows) {
   const isMoreDead = await prune(ports);
   if ((await lookForRestored(ports)) === 'behind') return { worked: 0, againMs: null };
   const counts = [
+    await heldCaptures(ports, escrows),
     await lateMoney(ports, escrows),
     await lateTickets(ports),
     await closeEscrows(ports, escrows),
@@ -31,6 +32,11 @@ export async function sweep(ports: FlightsPorts, escrows: Escrows) {
     againMs: isMoreDead || counts.some((count) => count === MOST_AT_ONCE) ? SOON_MS : null,
   };
 }
+
+const CAPTURE_AGAIN_MS = 10 * 60_000;
+
+const heldCaptures = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
+  eachTask(ports, 'capture', (intent) => captureHeld(ports, escrows, intent), { againMs: CAPTURE_AGAIN_MS });
 
 const lateMoney = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
   eachTask(ports, 'late_money', (intent) => sweepLate(ports, escrows, intent), {

@@ -130,6 +130,9 @@ export const refundPlan = z.strictObject({
   penalty_amount: z.int(),
   payout_amount: z.int(),
   overridden: z.boolean(),
+  paid_from: z
+    .enum(['treasury', 'escrow'])
+    .describe('escrow: it still holds the price, and gives the refund back itself. The treasury then pays nothing.'),
   cancelled_by: cancelledBy,
   treasury_wallet: z.string(),
   treasury_amount: z.int(),

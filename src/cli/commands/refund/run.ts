@@ -178,8 +178,8 @@ export async function prepareApproval(operator: OperatorClient, id: string, own:
   }
   const plan = await planApproval(operator, shown, own, options);
   if (plan.payout_amount === 0) throw nothingToPay(plan.airline_quote);
-  const { treasury_amount, payout_amount } = plan;
-  if (treasury_amount < payout_amount) {
+  const { paid_from, treasury_amount, payout_amount } = plan;
+  if (paid_from !== 'escrow' && treasury_amount < payout_amount) {
     throw problem('treasury_insufficient', { detail: { treasury_amount, payout_amount } });
   }
   const approval = {

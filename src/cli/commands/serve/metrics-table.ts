@@ -8,7 +8,7 @@ interface Metric {
 }
 
 const JOB_KINDS =
-  'booking, page, mail, refund, affiliate_payout, partner_order, attestation, and tasks of upkeep that are due (late_money, late_ticket, close_escrow, purge, order_watch)';
+  'booking, page, mail, refund, affiliate_payout, partner_order, attestation, and tasks of upkeep that are due (late_money, late_ticket, close_escrow, purge, order_watch, capture)';
 
 /** Everything that /metrics prints beside the process's own (`process_*`, `nodejs_*`). */
 export const METRICS = {

@@ -213,7 +213,7 @@ const quoted = (text: string | null, width: number): string[] =>
 export const approvalLines = (plan: RefundPlan, { paint, width }: Screen): string[] => [
   'Approving it would:',
   ...stepLines(plan.steps, width),
-  `The treasury holds ${usdcText(plan.treasury_amount, paint)}.`,
+  ...(plan.paid_from === 'escrow' ? [] : [`The treasury holds ${usdcText(plan.treasury_amount, paint)}.`]),
 ];
 
 export function mailLines(

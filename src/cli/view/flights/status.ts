@@ -229,14 +229,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
     more: intent.order_id ? `order ${intent.order_id}` : undefined,
     at: intent.ticketed_at,
   };
-  const captured: Step = {
-    mark: 'done',
-    name: 'captured',
-    text: `${amount} to the operator`,
-    more: 'vault closed',
-    at: intent.captured_at,
-    transaction: intent.capture_tx_hash,
-  };
+  const captured = capturedStep(intent, usdc);
   switch (stage) {
     case 'ticketing':
       return [funded, ticketed, { mark: 'next', name: 'capture', text: `${amount} to the operator` }];
@@ -260,8 +253,8 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
         transaction: intent.refund_tx_hash,
       } as const;
       // Booked and given up later: the fare's rule decides what comes back, not the price.
+      if (intent.refund_request?.state === 'paid') return [funded, ticketed, captured];
       if (intent.captured_at !== null) {
-        if (intent.refund_request?.state === 'paid') return [funded, ticketed, captured];
         return [funded, ticketed, captured, { ...back, text: `${ruleText(intent)}, to ${intent.refund_wallet}` }];
       }
       const reason = intent.refund_reason ?? 'the booking failed';
@@ -277,6 +270,20 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
       ];
     }
   }
+}
+
+/** What the operator gets: the price; or, of a refund that came out of the escrow, what the fare rule keeps. */
+function capturedStep(intent: Intent, usdc: Usdc): Step {
+  const { escrow, captured_at, refund_request: request } = intent;
+  const captured = { mark: 'done', name: 'captured', more: 'vault closed' } as const;
+  if (captured_at !== null) {
+    const text = `${usdc(escrow.amount)} to the operator`;
+    return { ...captured, text, at: captured_at, transaction: intent.capture_tx_hash };
+  }
+  if (request?.state !== 'paid')
+    return { mark: 'next', name: 'capture', text: `${usdc(escrow.amount)} to the operator` };
+  const text = `${usdc(escrow.amount - (request.payout_amount ?? 0))} to the operator, by the refund's transaction`;
+  return { ...captured, text, at: intent.refunded_at, transaction: request.payout_tx_hash };
 }
 
 /** The refund of a booked intent: its reviewer, decision and pay-out. */
