@@ -51,9 +51,9 @@ const askedBy = <Body>(call: Call<FlightsParts, Body, unknown, never>): Asked<Bo
 /** A challenge names the program of our escrows: a client that would not lock fares there need not pay for a search. */
 const ESCROW_PROGRAM = 'Farelock-Escrow-Program';
 
-async function charge({ context, request }: FlightsCall, call: PaidCall): Promise<HttpResponse> {
+async function charge({ context, request, discovery }: FlightsCall, call: PaidCall): Promise<HttpResponse> {
   const { paywall, escrowProgram } = context.ports;
-  const answer = await paywall.charge(request, call);
+  const answer = await paywall.charge(request, { ...call, discovery });
   if (answer.status !== 402) return answer;
   return new HttpResponse(answer.status, answer.body, { ...answer.headers, [ESCROW_PROGRAM]: escrowProgram });
 }

@@ -59,7 +59,8 @@ export function createRouter<C, O>(served: Served<C, O>): Serve {
     const { context } = first ?? { context: await enter(visit, route) };
     const given = await read(visit.request, route);
     if (visit.request.trail) visit.request.trail.intentId = intentIn(params) ?? intentIn(given.body);
-    const result = await route.run({ ...visit, ...given, context, params, query });
+    const discovery = async () => (await import('./discovery.ts')).discoveryOf(route, params);
+    const result = await route.run({ ...visit, ...given, context, params, query, discovery });
     return result instanceof HttpResponse ? result : json(result, firstStatus(route));
   }
 

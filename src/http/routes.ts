@@ -87,6 +87,8 @@ export interface Call<C, B = unknown, Q = unknown, P extends string = string> ex
   readonly body: B;
   /** The body as it was sent, for a signature over it. */
   readonly bytes: Uint8Array;
+  /** What an index of paid services reads of its route. */
+  discovery(): Promise<object>;
 }
 
 interface Written<C, O, B extends z.ZodType, Q extends z.ZodType, Path extends string> extends Described<O> {

@@ -4,13 +4,10 @@ import { canonicalJson } from '../kernel/json.ts';
 import type { Signer } from '../solana/index.ts';
 import type { Answered, Offer, ProtocolPorts } from './protocol.ts';
 
-const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
-
 /** `payment-identifier`: a payment's name, chosen by its client. */
 const PAYMENT_IDENTIFIER = {
   info: { required: false },
   schema: {
-    $schema: DIALECT,
     type: 'object',
     properties: {
       required: { type: 'boolean' },
@@ -33,8 +30,9 @@ export const declared = (offer: Offer, terms: Terms, { prefer = '' }: HttpHeader
   'payment-identifier': PAYMENT_IDENTIFIER,
   [OFFER_RECEIPT]: {
     info: { offers: ASKS_FOR_OFFERS.test(prefer) ? [{ ...signed(key, offered(offer, terms)), acceptIndex: 0 }] : [] },
-    schema: { type: 'object', properties: { offers: { type: 'array' } }, required: ['offers'] },
+    schema: { type: 'object', required: ['offers'] },
   },
+  ...(offer.discovery && { bazaar: offer.discovery }),
 });
 
 /** The receipt of an answer that was paid and given, the same for each copy; by the fee payer of the payment itself. */

@@ -113,7 +113,13 @@ async function challenge(till: Till, visit: Visit, terms: PaymentTerms, refusal:
   const payer = await feePayer(till);
   const quote = await giveQuote(till, terms, visit.call.resource, visit.digest);
   const demand: Demand = { quote, network: till.cluster.network, feePayer: payer };
-  const offer = { ...demand, url: visit.call.url, description: terms.description, refusal };
+  const offer = {
+    ...demand,
+    url: visit.call.url,
+    description: terms.description,
+    refusal,
+    discovery: await visit.call.discovery?.(),
+  };
   const said = await Promise.all(till.protocols.map((protocol) => protocol.challenge(offer, visit.headers, till)));
   const headers = said.map((one) => one.headers);
   return json(said[0]?.body, 402, Object.assign({ 'cache-control': 'no-store' }, ...headers));

@@ -24,6 +24,7 @@ export interface Offer extends Demand {
   readonly url: string;
   readonly description: string;
   readonly refusal: Refusal;
+  readonly discovery?: object | undefined;
 }
 
 export interface Challenge {

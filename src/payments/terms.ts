@@ -34,6 +34,8 @@ export interface PaidCall {
   readonly resource: string;
   readonly url: string;
   readonly request: unknown;
+  /** How it is asked, for indexes of paid services (`bazaar` of x402). */
+  discovery?(): Promise<object>;
   /** The price, or a free refusal; also for unpaid requests. Costly checks may wait for the check made for a payer. */
   check(asker: Asker): Promise<PaymentTerms>;
   /** Records what must precede the money, after verification; runs again when the process that ran it died. */

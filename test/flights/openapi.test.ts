@@ -95,7 +95,7 @@ test('the headers of paid calls and every status of the specification are in it'
   );
   expect(statuses('/ready', 'get')).toEqual(expect.arrayContaining(['200', '503']));
   const headers = document.paths['/air/orders/{order_id}']?.get?.parameters.map((one) => one.name);
-  expect(headers).toEqual(['order_id', 'X-Customer-Support-Code', 'PAYMENT-SIGNATURE']);
+  expect(headers).toEqual(['order_id', 'X-Customer-Support-Code', 'PAYMENT-SIGNATURE', 'Prefer']);
 });
 
 /** Checks a body against the schema that the document gives for the status. */

@@ -6,9 +6,9 @@ import { cabinClass, date, decimal, iata, optional, preset } from './parts.ts';
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 
 export const searchRequest = z.strictObject({
-  origin_iata: iata,
-  destination_iata: iata,
-  depart_date: date,
+  origin_iata: iata.meta({ examples: ['LIS'] }),
+  destination_iata: iata.meta({ examples: ['BER'] }),
+  depart_date: date.meta({ examples: ['2027-03-14'] }),
   return_date: optional(date),
   adults: preset(z.int().min(1).max(9), 1),
   cabin_class: preset(cabinClass, 'economy'),
@@ -26,7 +26,13 @@ export const searchRequest = z.strictObject({
   cheapest_per_itinerary: preset(z.boolean(), false),
 });
 
-export const offerDetailsRequest = z.strictObject({ offer_id: z.string().min(1).max(512) });
+export const offerDetailsRequest = z.strictObject({
+  offer_id: z
+    .string()
+    .min(1)
+    .max(512)
+    .meta({ examples: ['off_1'] }),
+});
 
 export const searchUpdatesRequest = z.strictObject({
   search_id: z.string().min(1).max(64),
@@ -39,7 +45,11 @@ export const createIntentRequest = z.strictObject({
   funding_wallet: optional(z.string()).describe(
     'The wallet that pays for this call; left out, it is taken from the payment.',
   ),
-  offer_id: z.string().min(1).max(512),
+  offer_id: z
+    .string()
+    .min(1)
+    .max(512)
+    .meta({ examples: ['off_1'] }),
   refund_wallet: optional(z.string()).describe(
     'Holds a token account of the mint, and is none of the operator. Default: the funding wallet.',
   ),
@@ -61,17 +71,25 @@ export const passenger = z.strictObject({
 });
 
 export const bookRequest = z.strictObject({
-  intent_id: z.string().min(1).max(64),
+  intent_id: z
+    .string()
+    .min(1)
+    .max(64)
+    .meta({ examples: ['int_1'] }),
   passengers: z.array(passenger).max(20),
 });
 
 export const refundRequest = z.strictObject({
-  intent_id: z.string().min(1).max(64),
+  intent_id: z
+    .string()
+    .min(1)
+    .max(64)
+    .meta({ examples: ['int_1'] }),
   reason: z
     .string()
     .max(1000)
     .refine((reason) => reason.trim() !== '', 'Say why.')
-    .meta({ minLength: 1 }),
+    .meta({ minLength: 1, examples: ['Plans changed.'] }),
   contact: optional(z.string().max(320)).describe('Where to answer.'),
 });
 
