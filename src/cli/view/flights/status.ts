@@ -276,7 +276,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
 function capturedStep(intent: Intent, usdc: Usdc): Step {
   const { escrow, captured_at, refund_request: request } = intent;
   const captured = { mark: 'done', name: 'captured', more: 'vault closed' } as const;
-  if (captured_at !== null) {
+  if (captured_at !== null || intent.capture_tx_hash !== null) {
     const text = `${usdc(escrow.amount)} to the operator`;
     return { ...captured, text, at: captured_at, transaction: intent.capture_tx_hash };
   }
