@@ -161,7 +161,7 @@ const tool = defineConfig({
         { name: 'schemas', test: /node_modules\/zod\/|src\/kernel\/domain\/countries\.(ts|json)$/, priority: 75 },
         {
           name: 'paid',
-          test: /src\/(payments\/(inspection|x402-payload|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|wire\/flights\/requests|flights\/(offers\/search|bookings\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,
+          test: /src\/(http\/discovery|payments\/(inspection|x402-payload|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|wire\/flights\/requests|flights\/(offers\/search|bookings\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,
           priority: 70,
         },
         // What a service does by itself when it is time: with a booking, and with the first look at one.
