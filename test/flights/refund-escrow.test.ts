@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { Address } from '@solana/kit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createEffects } from '../../src/effects/index.ts';
+import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
+import { type FlightsPorts, intentOf } from '../../src/flights/base/index.ts';
+import { createEscrows } from '../../src/flights/bookings/escrows.ts';
+import { captureHeld } from '../../src/flights/bookings/hold.ts';
+import { randomIds } from '../../src/kernel/ids.ts';
+import { silentLog } from '../../src/kernel/log.ts';
 import type { Signer } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
@@ -347,6 +354,23 @@ describe('a refund and the capture at the end of the hold', () => {
     // Another amount is not agreed to any more.
     expect((await approve(made, { payout_amount: 120_000_000, note: 'More' })).status).toBe(409);
     await later(HOLD_MS);
+    await expectReleased(made, moved);
+  });
+
+  test('the refund landed, and the hold ends before it goes on: no capture is noted, and nothing is paid again', async () => {
+    const { world } = desk;
+    const made = await desk.requested();
+    const moved = await moves(made);
+    const { service } = await deaf();
+    await approve(made, {}, service.call);
+    const acts = createEffects({ ...world, ids: randomIds(world.clock.now), log: silentLog });
+    const treasury = world.treasury.address;
+    const ports = { ...world, effects: acts, treasury, escrowProgram: ESCROW_PROGRAM_ID } as unknown as FlightsPorts;
+    const intent = await intentOf(world.store, made.intent_id);
+    world.clock.advance(HOLD_MS);
+    await captureHeld(ports, createEscrows(ports), intent);
+    expect(await world.show(made)).toMatchObject({ status: 'booked', captured_at: null });
+    await later(60_000);
     await expectReleased(made, moved);
   });
 
