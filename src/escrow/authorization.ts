@@ -220,7 +220,7 @@ interface Sent {
 
 type Consents = Omit<Consented, 'expected'> & { readonly validUntil?: bigint | undefined };
 
-/** What can be captured and refunded now: the pair that the next instruction has to expect. */
+/** The amounts that can be captured and refunded now. The next instruction names them as the pair that it expects. */
 export const expectedOf = ({ state, amount, captured, refunded }: Omit<OnChain, 'address'>) => ({
   capturable: state === 'open' ? amount - captured : 0n,
   refundable: captured - refunded,

@@ -6,8 +6,8 @@ type Shape = z.core.JSONSchema.BaseSchema;
 const shapes = new WeakMap<LazySchema, Promise<{ readonly shape: Shape; readonly example: unknown }>>();
 
 /**
- * What an index of paid services reads of a call (`bazaar` of x402): how it is asked, with an example. Of the body's own
- * schema it has names, types and choices: the rest is in /openapi.json, and would not fit into an answer's head.
+ * The description of a call for an index of paid services (`bazaar` of x402): method, inputs, an example. The body's schema
+ * is cut to names, types and choices: the rest is in /openapi.json, and would not fit into an answer's head.
  */
 export async function discoveryOf<C, O>(route: Route<C, O>, params: Readonly<Record<string, string>>) {
   const { method, path, body, headers = [] } = route;
@@ -69,7 +69,7 @@ function valued({ anyOf, ...schema }: Shape): Shape {
   return { ...schema, ...(type && { type }) };
 }
 
-/** What has to be given, and no more. */
+/** An example with the required fields alone. */
 function exampleOf({ examples, type, properties = {}, required = [] }: Shape): unknown {
   if (examples) return examples[0];
   if (type === 'array') return [];

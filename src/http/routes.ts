@@ -87,7 +87,7 @@ export interface Call<C, B = unknown, Q = unknown, P extends string = string> ex
   readonly body: B;
   /** The body as it was sent, for a signature over it. */
   readonly bytes: Uint8Array;
-  /** What an index of paid services reads of its route. */
+  /** The description of its route for an index of paid services. */
   discovery(): Promise<object>;
 }
 

@@ -67,7 +67,7 @@ export function createEscrows(ports: EscrowPorts) {
     /** Pays the treasury exactly the amount, or less of it; the rest goes to the refund wallet, in the same transaction. */
     capture: (intent: EscrowTerms, guard?: Guard, takes?: bigint) => capture(ports, intent, guard, takes),
 
-    /** What the escrow of a ticket can still do about a refund. */
+    /** How the escrow of a ticket would end for a refund now, or has ended. */
     async outcome(intent: EscrowTerms) {
       const { escrow, refundAccount } = (await parties(ports, intent)).observed;
       if (escrow?.state === 'open') return refundAccount === 'usable' ? ('releases' as const) : ('captures' as const);

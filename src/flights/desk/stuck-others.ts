@@ -7,8 +7,8 @@ import { problem } from '../../kernel/problems.ts';
 import { inTurn } from '../../store/base/index.ts';
 import type { Stuck, StuckDecision, StuckItem, StuckOption } from '../../wire/flights/index.ts';
 import type { AffiliatePayoutTable, By, FlightsPorts, RefundRequestRow, Store, Tx } from '../base/index.ts';
-import { auditAlone, requestOf, writeAudit } from '../base/index.ts';
-import { cancelledBy, statusOf } from '../bookings/index.ts';
+import { auditAlone, intentOf, requestOf, writeAudit } from '../base/index.ts';
+import { cancelledBy, isHeld, statusOf } from '../bookings/index.ts';
 import { approve, askAboutOrder, BY_HAND, createAffiliateCredit, isAlive } from '../refunds/index.ts';
 
 /** Work that waits for a person, in its present state; the audit trail has what was decided. */
@@ -44,6 +44,8 @@ export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Pr
   const isStuck = row.state === 'stuck';
   const word = isStuck ? await askAboutOrder(ports, row) : 'unknown';
   const amount = formatUsdc(BigInt(row.payout_amount ?? 0));
+  const isInEscrow = isHeld(await intentOf(store, row.intent_id));
+  const source = isInEscrow ? 'out of the escrow, which still holds the price,' : `from the treasury ${treasury}`;
   const told = await lastTold(store, row.intent_id, 'airline_cancel');
   const isEndedByAirline = (await cancelledBy(store, row.intent_id)) !== null;
   const options: StuckOption[] = [
@@ -53,7 +55,7 @@ export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Pr
       refusal: isAlive(word) ? 'airline_ticketed' : isEndedByAirline ? 'cancelled_by_airline' : null,
       steps: [
         'Record that you cancelled the order with the airline. While it shows the ticket, nothing is paid.',
-        `Pay ${amount} USDC from the treasury ${treasury} to the refund wallet.`,
+        `Pay ${amount} USDC ${source} to the refund wallet.`,
         'End the intent as refunded, and e-mail the lead passenger.',
       ],
     },

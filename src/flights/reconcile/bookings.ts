@@ -87,8 +87,8 @@ function knownItem(tools: Tools, one: Case, intent: IntentRow): Item | null {
 }
 
 /**
- * What a refund that came out of the escrow left to the treasury (atomic units); null where none did. One of the whole
- * price is known by its order, which is dead.
+ * The part that the treasury kept of a refund out of the escrow (atomic units); null without such a refund. A refund of
+ * the whole price is known by its order, which is dead.
  */
 export function takenOf(one: Case): bigint | null {
   const { account, intent, order } = one;

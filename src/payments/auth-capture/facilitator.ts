@@ -118,7 +118,7 @@ export function authCaptureFacilitator(
 
 const payerOf = ({ payload }: PaymentPayload): string => (typeof payload.payer === 'string' ? payload.payer : '');
 
-/** What both kinds of settle begin with: the requirements are ours, and the client accepted them. */
+/** Both kinds of settle begin here: the requirements are ours, and the client accepted them. */
 async function read(context: Context, payload: PaymentPayload, requirements: PaymentRequirements) {
   const accepted = readRequirements(payload.accepted, 'accepted');
   const wanted = readRequirements(requirements);
@@ -211,7 +211,7 @@ function countersigned(wire: Uint8Array, signers: readonly Signer[]): Uint8Array
   return new Uint8Array(getTransactionEncoder().encode({ ...decoded, signatures: { ...decoded.signatures, ...own } }));
 }
 
-/** What the next consent has to expect. */
+/** The state that the next consent has to expect. */
 async function stateOf({ cluster }: Context, { escrow, salt, programId }: Place) {
   const found = await readEscrow(cluster, escrow, [programId]);
   const identity = { escrow, salt: Buffer.from(salt).toString('hex') };

@@ -4,7 +4,7 @@ import { MEMO_PROGRAM, verifyEd25519 } from '../../solana/index.ts';
 import { computeFault, LIGHTHOUSE_PROGRAM, readTransaction, type SentTransaction } from '../inspection.ts';
 import { type Accepted, insist, type Place, Refusal } from './terms.ts';
 
-/** What a facilitator reads in a transaction before it signs as the fee payer: everything else is refused. */
+/** The layouts of transactions that a facilitator signs as the fee payer: it refuses every other one. */
 
 type SentInstruction = SentTransaction['instructions'][number];
 

@@ -7,7 +7,7 @@ import { insist, Refusal } from './terms.ts';
 
 /** A transaction that was sent, or is about to be. */
 interface Row {
-  /** What it does: another operation under the same key is refused. */
+  /** The operation, `capture 40000 true`: another one under the same key is refused. */
   readonly of: string;
   readonly wire: string;
   readonly lastValidBlockHeight: string;

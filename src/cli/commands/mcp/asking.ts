@@ -36,7 +36,7 @@ export class Question {
 export interface Caller {
   readonly server: Server;
   readonly client: ServerContext;
-  /** What each open question of a client of 2026 is about, by its state. An answer counts once. */
+  /** Open questions to clients of version 2026-07-28: the call and amount of each, by its state. An answer counts once. */
   readonly questions: Map<string, string>;
 }
 

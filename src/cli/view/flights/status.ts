@@ -272,7 +272,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
   }
 }
 
-/** What the operator gets: the price; or, of a refund that came out of the escrow, what the fare rule keeps. */
+/** The operator's share: the price, or the penalty where a refund came out of the escrow. */
 function capturedStep(intent: Intent, usdc: Usdc): Step {
   const { escrow, captured_at, refund_request: request } = intent;
   const captured = { mark: 'done', name: 'captured', more: 'vault closed' } as const;
