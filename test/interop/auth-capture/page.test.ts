@@ -82,6 +82,10 @@ describe.runIf(built)('the lines of the page', () => {
   const env = () => ({
     ...{
       PATH: process.env.PATH,
+      // A clock that is moved for the tests is moved for these processes.
+      ...Object.fromEntries(
+        Object.entries(process.env).filter(([name]) => /^(NODE_OPTIONS|TEST_CLOCK_\w+)$/.test(name)),
+      ),
       NETWORK,
       PROGRAM: ESCROW_PROGRAM_ID,
       RPC_URL: stage.rpc.url,
