@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Fetch } from '../kernel/http.ts';
-import { problem } from '../kernel/problems.ts';
+import { isProblem, problem, reworded } from '../kernel/problems.ts';
 import type * as wire from '../wire/flights/index.ts';
 import {
   type AnswerRules,
@@ -60,7 +60,7 @@ export function createFlightsClient(ports: FlightsClientPorts) {
   return {
     health: async (options: CallOptions = {}) => healthOf(await free(get('/health'), options)),
     search: (request: wire.SearchRequestInput, options: CallOptions = {}) =>
-      paid({ ...post('/air/search', request), freshForMs: FRESH_MS }, searchOf, options),
+      paid({ ...post('/air/search', request), freshForMs: FRESH_MS }, searchOf, options).catch(saidOfLater),
     /** Offers after `cursor`. Free. */
     async searchUpdates(request: wire.SearchUpdatesRequest, options: CallOptions = {}) {
       const body = await free(post('/air/search-updates', request), options);
@@ -156,6 +156,18 @@ async function offerDetails(
     await clock.sleep(pauseMs, options.signal);
     if (options.signal?.aborted) throw problem('interrupted');
   }
+}
+
+/** A field that an earlier release, or another service, does not know: says that leaving it out helps. */
+function saidOfLater(error: unknown): never {
+  const issues = isProblem(error, 'invalid_request') ? error.detail?.issues : undefined;
+  if (!isProblem(error) || !Array.isArray(issues)) throw error;
+  const said = issues.map((issue: { path?: unknown; message?: unknown }) =>
+    typeof issue?.message === 'string' && /not a known field|nrecognized/.test(issue.message)
+      ? { ...issue, message: 'is not known to this service, which may be of an earlier release. Leave it out.' }
+      : issue,
+  );
+  throw reworded(error, { detail: { ...error.detail, issues: said } });
 }
 
 const timeoutOf = ({ timeoutMs = 30_000 }: FlightsClientPorts) => timeoutMs;

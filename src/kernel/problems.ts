@@ -93,9 +93,9 @@ export const fixOf = ({ fix, charged }: ProblemKind): string => withCharged(fix,
 
 export const problem = (code: ProblemCode, options?: ProblemOptions): Problem => new Problem(code, options);
 
-type Words = Pick<ProblemOptions, 'message' | 'fix' | 'charged' | 'next'>;
+type Words = Pick<ProblemOptions, 'message' | 'fix' | 'charged' | 'next' | 'detail'>;
 
-/** Changes a problem's words or next steps. */
+/** Changes a problem's words, details or next steps. */
 export const reworded = (error: Problem, changes: Words): Problem =>
   new Problem(error.code, {
     ...error.options,

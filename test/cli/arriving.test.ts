@@ -122,7 +122,7 @@ async function searching(given: Given = {}) {
     globals,
     signal: stop.signal,
   };
-  const options = { from: 'LIS', to: 'BER', depart: '2026-12-20', wait: true, ...given.options };
+  const options = { from: 'LIS', to: 'BER', depart: '2026-12-20', wait: true, basic: true, ...given.options };
   let exitCode: number | null = null;
   const running = search(context, options).then((code) => {
     exitCode = code;

@@ -211,3 +211,23 @@ test('half a surrogate pair in an id is asked for, and is no error of ours', asy
   await expect(client.intent('int_\ud800')).rejects.toMatchObject({ code: 'intent_not_found' });
   expect(asked).toEqual(['https://flights.example/air/intents/int_%EF%BF%BD']);
 });
+
+test('a filter that an earlier release does not know is refused with what to do', async () => {
+  const { client } = await deployment(
+    {
+      code: 'invalid_request',
+      message: 'The request is not valid.',
+      detail: { issues: [{ path: 'alliance', message: 'is not a known field.' }] },
+    },
+    400,
+  );
+  const searched = client.search({
+    ...{ origin_iata: 'LIS', destination_iata: 'BER' },
+    depart_date: '2026-12-20',
+    alliance: 'star',
+  });
+  await expect(searched).rejects.toMatchObject({
+    code: 'invalid_request',
+    detail: { issues: [{ path: 'alliance', message: expect.stringMatching(/earlier release\. Leave it out\.$/) }] },
+  });
+});

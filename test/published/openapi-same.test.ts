@@ -109,6 +109,7 @@ const GROWN = [
   'post /air/offer-details',
   'post /air/refund-requests',
   'post /air/search',
+  'post /air/search-updates',
   'post /farelock.core.v1.customer.Service/CreateOrder',
   'post /farelock.core.v1.partner.Service/GetOrderDetails',
   'post /operator/attestations/{attestation_id}/decide',

@@ -133,6 +133,10 @@ const SAID_AS: Readonly<Record<string, string>> = {
   cabin_class: 'cabin',
   departure_after: 'depart-after',
   departure_before: 'depart-before',
+  arrival_after: 'arrive-after',
+  arrival_before: 'arrive-before',
+  airlines: 'airline',
+  not_airlines: 'not-airline',
   payout_amount: 'amount',
   funding_wallet: 'keypair',
 };
@@ -160,5 +164,6 @@ const camel = (name: string): string => name.replace(/-([a-z])/g, (_dash, letter
 
 function typed(value: unknown): string | null {
   if (typeof value === 'bigint') return formatUsdc(value);
+  if (Array.isArray(value)) return quoted(value.join(','));
   return typeof value === 'number' || (typeof value === 'string' && value !== '') ? quoted(String(value)) : null;
 }

@@ -1,4 +1,5 @@
 import type { FlightsClient } from '../../client/index.ts';
+import { hiddenTogether } from '../../kernel/domain/offer-filters.ts';
 import { withArrivals } from '../../kernel/domain/offers.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import { canDrawLive, harmlessDocument, openLiveSign, screenWidth } from '../../terminal/index.ts';
@@ -23,13 +24,13 @@ const MOST_FAILURES = 5;
 
 /**
  * Asks for the offers that land after the first answer (POST /air/search-updates, free) until there are no more to
- * come, and hands each portion to `landed` once. A service that is briefly away is asked again.
+ * come, and hands each portion to `landed` once, with what the filters hid of it. A service that is briefly away is asked again.
  */
 export async function followArrivals(
   { clock, signal }: CommandContext,
   flights: FlightsClient,
   first: SearchResponse,
-  landed: (offers: readonly Offer[]) => void,
+  landed: (offers: readonly Offer[], hidden: SearchResponse['hidden']) => void,
 ): Promise<ArrivalsEnd> {
   if (first.status === 'complete' || first.search_id === undefined) return { kind: 'complete' };
   const deadlineMs = clock.now() + LONGEST_WAIT_MS;
@@ -48,7 +49,7 @@ export async function followArrivals(
       // A portion whose answer was lost comes again, together with what landed since.
       const fresh = updates.offers.filter((offer) => fareIds(offer).some((id) => !seen.has(id)));
       for (const id of fresh.flatMap(fareIds)) seen.add(id);
-      if (fresh.length > 0) landed(fresh);
+      if (fresh.length > 0 || updates.hidden) landed(fresh, updates.hidden);
       if (updates.status === 'complete') return { kind: 'complete' };
       if (updates.cursor !== '') cursor = updates.cursor;
       pauseMs = updates.poll_after_ms ?? pauseMs;
@@ -91,10 +92,17 @@ export async function gatherOffers(
   const sign = canDrawLive(context) ? openLiveSign(context) : null;
   const asked = { sort: request.sort ?? 'price', grouped: title.grouped };
   const arrived: Offer[] = [];
+  let hidden = first.hidden;
   const { poll_after_ms: _pause, ...answer } = first;
   const listNow = (status: SearchResponse['status']): SearchResponse => {
     const offers = withArrivals<Offer>(first.offers, arrived, asked);
-    return { ...answer, status, offers: offers.slice(0, limit), total_offers: offers.length };
+    return {
+      ...answer,
+      status,
+      offers: offers.slice(0, limit),
+      total_offers: offers.length,
+      ...(hidden && { hidden }),
+    };
   };
   const show = () => {
     const text = `Still quoting lowcost…${arrived.length > 0 ? ` ${arrived.length} more so far` : ''}`;
@@ -105,8 +113,9 @@ export async function gatherOffers(
   };
   show();
   try {
-    const ended = await followArrivals(context, flights, first, (offers) => {
+    const ended = await followArrivals(context, flights, first, (offers, more) => {
       arrived.push(...offers);
+      if (more) hidden = hiddenTogether(hidden, more);
       show();
     });
     return { list: listNow(ended.kind === 'complete' ? 'complete' : 'enriching'), ended };

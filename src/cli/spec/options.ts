@@ -85,6 +85,27 @@ export const clockTimeOption = shaped({ type: 'string', pattern: '^[0-9]{1,2}:[0
   return `${match[1]?.padStart(2, '0')}:${match[2]}`;
 });
 
+/** `18:00`, or `09:30+1` on the next day. */
+export const arrivalTimeOption = shaped(
+  { type: 'string', pattern: '^[0-9]{1,2}:[0-9]{2}([+][0-3])?$' },
+  (value, flag): string => {
+    const [time = '', days] = value.split('+');
+    if (days !== undefined && !/^[0-3]$/.test(days)) throw wrong(flag, value, 'a time such as 18:00, or 09:30+1');
+    return `${clockTimeOption(time, undefined, flag)}${days === undefined ? '' : `+${days}`}`;
+  },
+);
+
+/** Hours and minutes as ISO 8601: `12`, `12h30m` or `90m`. */
+export const hoursOption = shaped(
+  { type: 'string', pattern: '^([0-9]{1,3}h?|[0-9]{1,3}h[0-9]{1,2}m?|[0-9]{1,4}m)$' },
+  (value, flag): string => {
+    const [, hours = '0', minutes = '0'] = /^(?:(\d{1,3})(?:h|$))?(?:(\d{1,4})m?)?$/.exec(value.trim()) ?? [];
+    const total = Number(hours) * 60 + Number(minutes);
+    if (total === 0 || total > 30_000) throw wrong(flag, value, 'a time such as 12h30m');
+    return `PT${Math.floor(total / 60)}H${total % 60}M`;
+  },
+);
+
 /** Three letters are the code of an airport; anything else is its name, which the command looks up (airports.ts). */
 export const airportOption = (value: string): string =>
   /^[A-Za-z]{3}$/.test(value) ? value.toUpperCase() : value.trim();

@@ -1,9 +1,10 @@
 import type { OfferQuery, Provider } from '../../airlines/index.ts';
 import { DAY_MS, localDate } from '../../kernel/clock.ts';
 import { metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
-import { groupByItinerary, PRICE_CURRENCY, sortOffers } from '../../kernel/domain/offers.ts';
+import { filterOffers, lookupFor } from '../../kernel/domain/offer-filters.ts';
+import { groupByItinerary, sortOffers } from '../../kernel/domain/offers.ts';
 import { isRealDate } from '../../kernel/domain/passengers.ts';
-import { parseUsdc } from '../../kernel/money.ts';
+import { didYouMeanOneOf } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/index.ts';
 import { regained } from '../../store/base/index.ts';
@@ -38,7 +39,7 @@ export function searchCall(
     settle: 'after',
     async check() {
       const provider = configured(ports.provider);
-      checkTrip(request, provider, ports.clock.now());
+      await checkTrip(request, provider, ports.clock.now());
       const ages = provider.leastAge === undefined ? '' : ` for travellers of ${provider.leastAge} and over`;
       return toTreasury(
         ports,
@@ -48,7 +49,8 @@ export function searchCall(
     },
     async perform(payment) {
       const query = queryOf(request);
-      const { passed, otherCurrency } = partedOffers(await configured(ports.provider).search(query), request);
+      const found = await configured(ports.provider).search(query);
+      const { passed, ...left } = await suiting(found, request);
       const offers = arranged(passed, request);
       const isEnriching = ports.lowcost?.serves(query) === true;
       const progress = isEnriching
@@ -61,7 +63,7 @@ export function searchCall(
         ...progress,
         offers: offers.slice(0, request.limit),
         total_offers: offers.length,
-        ...(otherCurrency > 0 ? { other_currency_offers: otherCurrency } : {}),
+        ...left,
       };
       return { status: 200, body };
     },
@@ -98,12 +100,14 @@ export async function searchUpdates(
   const found = await lowcost.quote(queryOf(request), row.started_at_ms);
   // A cursor that is ahead of this process's clock stays where it is.
   const seen = Number(cursor ?? 0);
-  const offers = arranged(filterOffers(found.offers.slice(seen), request), request);
+  const { passed, hidden } = await suiting(found.offers.slice(seen), request);
+  const offers = arranged(passed, request);
   // Cutting each answer to `limit` keeps the `limit` best of all.
   const answer = {
     search_id,
     offers: offers.slice(0, request.limit),
     cursor: String(Math.max(seen, found.offers.length)),
+    ...(hidden && { hidden }),
   };
   if (found.kind === 'quoted') return { ...answer, status: 'complete' };
   const waitMs = Math.min(options.pollAfterMs, found.nextAtMs - clock.now());
@@ -119,36 +123,44 @@ const queryOf = (request: SearchRequest): OfferQuery => ({
   cabinClass: request.cabin_class,
 });
 
+/** The offers that pass the filters, and how many each filter hid; `max_price` compares US dollars alone. */
+async function suiting(offers: readonly Offer[], request: SearchRequest) {
+  const { passed, hidden } = filterOffers(offers, request, await lookupFor(request));
+  const others = hidden.find(({ filter }) => filter === 'max_price')?.unknown ?? 0;
+  return { passed, ...(others > 0 ? { other_currency_offers: others } : {}), ...(hidden.length > 0 ? { hidden } : {}) };
+}
+
 function arranged(offers: readonly Offer[], request: SearchRequest): Offer[] {
   const sorted = sortOffers(offers, request.sort);
   return request.cheapest_per_itinerary ? groupByItinerary(sorted) : sorted;
 }
 
-export type OfferFilters = Pick<SearchRequest, 'max_stops' | 'departure_after' | 'departure_before' | 'max_price'>;
-
-/** Filters in order (spec, POST /air/search): stops per direction, local times inclusive, US dollars for all. */
-export const filterOffers = (offers: readonly Offer[], filters: OfferFilters): Offer[] =>
-  partedOffers(offers, filters).passed;
-
-/** The same, with how many were left out for their currency alone. */
-function partedOffers(offers: readonly Offer[], filters: OfferFilters) {
-  const { max_stops: stops, departure_after: after, departure_before: before, max_price: price } = filters;
-  const flown = offers.filter(
-    (offer) =>
-      (stops === undefined || offer.slices.every((slice) => slice.stops <= stops)) &&
-      (after === undefined || departureTime(offer) >= after) &&
-      (before === undefined || departureTime(offer) <= before),
-  );
-  if (price === undefined) return { passed: flown, otherCurrency: 0 };
-  const comparable = flown.filter(({ total_currency: currency }) => currency === PRICE_CURRENCY);
-  const most = typeof price === 'string' ? Number(parseUsdc(price)) : Math.round(price * 1_000_000);
-  return {
-    passed: comparable.filter(({ total_amount: total }) => total <= most),
-    otherCurrency: flown.length - comparable.length,
+/** Checks codes of airlines, and times that exclude each other, before anything is charged. */
+async function filterIssues(request: SearchRequest): Promise<{ path: string; message: string }[]> {
+  const issues: { path: string; message: string }[] = [];
+  const excludes = (path: 'departure' | 'arrival') => {
+    const [after, before] = [request[`${path}_after`], request[`${path}_before`]];
+    if (after === undefined || before === undefined || dayAndTime(before) >= dayAndTime(after)) return;
+    issues.push({ path: `${path}_before`, message: `is before ${path}_after, so no flight fits.` });
   };
+  excludes('departure');
+  excludes('arrival');
+  const named = (['airlines', 'not_airlines'] as const).flatMap((path) =>
+    (request[path] ?? []).map((code) => ({ path, code })),
+  );
+  if (named.length === 0) return issues;
+  const { airlineByCode, airlinesNear } = await import('../../kernel/domain/airline-table.ts');
+  for (const { path, code } of named) {
+    if (airlineByCode(code)) continue;
+    const near = airlinesNear(code).map((one) => `${one.code} (${one.name})`);
+    const hint = didYouMeanOneOf(near) || 'Give its two-letter code, as in a flight number.';
+    issues.push({ path, message: `names an unknown airline: ${code}. ${hint}` });
+  }
+  return issues;
 }
 
-const departureTime = (offer: Offer): string => offer.departing_at.slice(11, 16);
+/** `18:00+1` after every time of the day before. */
+const dayAndTime = (time: string): string => `${time.split('+')[1] ?? '0'} ${time.slice(0, 5)}`;
 
 /** Says why a code is no airport; for the code of a city, names its airports. */
 function notAnAirport(code: string, provider: Provider): string {
@@ -163,7 +175,7 @@ function notAnAirport(code: string, provider: Provider): string {
 const WHERE_DAYS_END = 'Etc/GMT+12';
 
 /** Checks airports, and real dates neither past nor too far ahead. @throws Problem `invalid_request`, every issue */
-function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): void {
+async function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): Promise<void> {
   const issues: { path: string; message: string }[] = [];
   const origin = provider.airport(request.origin_iata);
   for (const path of ['origin_iata', 'destination_iata'] as const) {
@@ -187,10 +199,7 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
   if (request.return_date !== undefined && request.return_date < request.depart_date) {
     issues.push({ path: 'return_date', message: 'is before depart_date.' });
   }
-  const { departure_after: after, departure_before: before } = request;
-  if (after !== undefined && before !== undefined && before < after) {
-    issues.push({ path: 'departure_before', message: 'is before departure_after, so no flight fits.' });
-  }
+  issues.push(...(await filterIssues(request)));
   if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
 }
 

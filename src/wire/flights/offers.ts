@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { cabinClass, currency, decimal, iata, instant } from './parts.ts';
+import { cabinClass, currency, decimal, duration, iata, instant } from './parts.ts';
 
 /** The offer on the wire (spec/flight-service.md, Offer; CONTRACT, section 4). null is "undisclosed". */
 
 export const localTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
-export const duration = z.string().regex(/^P(\d+D)?(T(\d+H)?(\d+M)?)?$/);
 
 const flown = {
   origin_iata: iata,

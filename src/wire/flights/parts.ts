@@ -4,11 +4,12 @@ export const decimal = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/);
 export const currency = z.string().regex(/^[A-Z]{3}$/);
 export const iata = z.string().regex(/^[A-Z]{3}$/);
 export const date = z.string().regex(/^\d{4}-\d\d-\d\d$/);
+export const duration = z.string().regex(/^P(\d+D)?(T(\d+H)?(\d+M)?)?$/);
 export const instant = z.iso.datetime();
 export const cabinClass = z.enum(['economy', 'premium_economy', 'business', 'first']);
 
 /** A field that may be left out, or be null, which says the same. */
-export const optional = <T extends string | number>(schema: z.ZodType<T, T>) =>
+export const optional = <T extends string | number | boolean | string[]>(schema: z.ZodType<T, T>) =>
   z
     .codec(schema.nullable(), schema.optional(), {
       decode: (value) => value ?? undefined,

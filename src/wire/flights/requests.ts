@@ -1,9 +1,12 @@
 import * as z from 'zod';
-import { cabinClass, date, decimal, iata, optional, preset } from './parts.ts';
+import { ALLIANCES } from '../../kernel/domain/alliances.ts';
+import { cabinClass, date, decimal, duration, iata, optional, preset } from './parts.ts';
 
 /** Request bodies, apart from the answers (schema.ts), which take 8 ms to build and which only /openapi.json needs. */
 
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
+const arrivalTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d(\+[0-3])?$/);
+const airlineCodes = z.array(z.string().min(1).max(40)).min(1).max(20);
 
 export const searchRequest = z.strictObject({
   origin_iata: iata.meta({ examples: ['LIS'] }),
@@ -15,6 +18,19 @@ export const searchRequest = z.strictObject({
   max_stops: optional(z.int().min(0).max(10)),
   departure_after: optional(clockTime),
   departure_before: optional(clockTime).describe('Not before departure_after.'),
+  arrival_after: optional(arrivalTime).describe(
+    'At the destination: HH:MM on the day of departure, HH:MM+1 on the next.',
+  ),
+  arrival_before: optional(arrivalTime).describe('Not before arrival_after.'),
+  max_duration: optional(duration.refine((time) => /[1-9]/.test(time), 'must be more than 0.')).describe(
+    'Of each direction.',
+  ),
+  airlines: optional(airlineCodes).describe('Each flight is sold or flown by one of these.'),
+  not_airlines: optional(airlineCodes).describe('No flight is sold or flown by one of these.'),
+  alliance: optional(z.enum(ALLIANCES)).describe('Each flight is sold or flown by a member.'),
+  no_basic: optional(z.boolean()).describe("Hides each airline's most restricted fares."),
+  refundable: optional(z.boolean()),
+  with_bag: optional(z.boolean()).describe('A checked bag is included.'),
   max_price: optional(
     z.union([
       z.number().positive().max(1_000_000),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { OFFER_FILTERS } from '../../kernel/domain/offer-filters.ts';
 import { availableService, conditions, localTime, offer, slice } from './offers.ts';
 import { currency, decimal, instant } from './parts.ts';
 
@@ -7,6 +8,17 @@ const cancelledBy = z
   .describe('It cancelled the booked order without a request of ours: nothing of the price is kept.');
 
 const wallet = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
+
+const hidden = z
+  .array(
+    z.strictObject({
+      filter: z.enum(OFFER_FILTERS),
+      count: z.int().min(0).describe('Offers that do not pass it.'),
+      unknown: z.int().min(0).describe('Further offers, whose seller does not disclose it.'),
+    }),
+  )
+  .optional()
+  .describe('Offers that filters left out, each with the first filter that did.');
 
 export const searchResponse = z.strictObject({
   request_id: z.string(),
@@ -19,6 +31,7 @@ export const searchResponse = z.strictObject({
     .int()
     .optional()
     .describe('Left out by max_price, which is in USD: they are priced in another currency.'),
+  hidden,
 });
 
 export const searchUpdatesResponse = z.strictObject({
@@ -27,6 +40,7 @@ export const searchUpdatesResponse = z.strictObject({
   offers: z.array(offer).describe('Those that landed after the cursor, under the filters of the search.'),
   cursor: z.string(),
   poll_after_ms: z.int().optional().describe('While enriching.'),
+  hidden,
 });
 
 export const menuFare = z.strictObject({

@@ -33,11 +33,11 @@ const refusal = (line: string): string => {
 const nextOf = (line: string): readonly string[] => usageError(line).next.map(lineOf);
 
 test.each<[string, string, object]>([
-  ['search lis BER --depart +30d', 'search', { from: 'LIS', to: 'BER', depart: '+30d' }],
+  ['search lis BER --depart +30d', 'search', { from: 'LIS', to: 'BER', depart: '+30d', basic: true }],
   [
     'search lis BER --depart +30d --no-wait --ndjson',
     'search',
-    { from: 'LIS', to: 'BER', depart: '+30d', wait: false, ndjson: true },
+    { from: 'LIS', to: 'BER', depart: '+30d', wait: false, ndjson: true, basic: true },
   ],
   [
     'search LIS JFK --depart fri --return +9d --adults 2 --cabin premium --max-stops 0 --depart-after 6:30 --depart-before 12:00 --max-price 900.50 --sort dur --limit 5 --all-fares',
@@ -56,6 +56,7 @@ test.each<[string, string, object]>([
       sort: 'duration',
       limit: 5,
       allFares: true,
+      basic: true,
     },
   ],
   ['offer off_1', 'offer', { offerId: 'off_1' }],
@@ -94,7 +95,7 @@ test.each<[string, string, object]>([
   ['wallet airdrop --usdc 20', 'wallet airdrop', { usdc: 20_000_000n }],
   ['payments list', 'payments list', {}],
   ['payments list --chain', 'payments list', { chain: true }],
-  ['search LIS BER --depart fri --wait', 'search', { from: 'LIS', to: 'BER', depart: 'fri', wait: true }],
+  ['search LIS BER --depart fri --wait', 'search', { from: 'LIS', to: 'BER', depart: 'fri', wait: true, basic: true }],
   ['affiliate create --wallet W', 'affiliate create', { wallet: 'W' }],
   ['affiliate show ABC', 'affiliate show', { code: 'ABC' }],
   ['payments show pay_1', 'payments show', { paymentId: 'pay_1' }],

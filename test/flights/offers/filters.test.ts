@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { filterOffers, type OfferFilters } from '../../../src/flights/offers/search.ts';
+import { airlineKnown } from '../../../src/kernel/domain/airline-table.ts';
+import { filterOffers as filtered, type OfferFilters } from '../../../src/kernel/domain/offer-filters.ts';
 import { byPrice, minutesOf, sortOffers } from '../../../src/kernel/domain/offers.ts';
+import type { Conditions, Offer } from '../../../src/wire/flights/index.ts';
 import { anOffer, offers, sorts } from '../offer-samples.ts';
+
+const filterOffers = (all: readonly Offer[], asked: OfferFilters) => filtered(all, asked).passed;
 
 describe('filters', () => {
   test('max_stops holds for every direction, and technical stops are not stops', () => {
@@ -29,6 +33,62 @@ describe('filters', () => {
     expect(filterOffers(all, { max_price: '200.00' })).toEqual([all[0], all[1]]);
     expect(filterOffers(all, { max_price: 199.99 })).toEqual([all[0]]);
     expect(filterOffers(all, { max_price: '200.01' })).toEqual([all[0], all[1], all[2]]);
+  });
+
+  test('each other filter keeps what it is about; the undisclosed is hidden too, and counted apart', () => {
+    const refund = (refund_allowed: boolean | null) => ({ ...anOffer().conditions, refund_allowed }) as Conditions;
+    const brand = (name: string | null, sold = 'E0100', owner = 'Wayloft') => {
+      const offer = anOffer();
+      const [slice] = offer.slices;
+      const segment = { ...slice?.segments[0], flight_number: sold, operating_flight_number: null };
+      return {
+        ...offer,
+        owner_name: owner,
+        slices: [{ ...slice, fare_brand_name: name, segments: [segment] }],
+      } as Offer;
+    };
+    const arriving = (arriving_at: string): Offer => ({ ...anOffer(), arriving_at });
+    const cases: [OfferFilters, kept: Offer[], hidden: Offer[], unknown: Offer[]][] = [
+      [{ max_duration: 'PT4H' }, [anOffer({ minutes: 240 })], [anOffer({ minutes: 241 })], []],
+      [{ max_duration: 'PT4H' }, [], [anOffer({ minutes: 60, stops: [0, 0], minutesBack: 241 })], []],
+      [{ airlines: ['E0', 'L1'] }, [anOffer()], [brand('Any', 'Q1100')], [brand('Any', '1100')]],
+      [{ not_airlines: ['E0'] }, [brand('Any', 'Q1100')], [anOffer()], [brand('Any', '1100')]],
+      [{ alliance: 'star' }, [anOffer()], [brand('Any', 'H0100')], [brand('Any', '1100')]],
+      [
+        { no_basic: true },
+        [brand('Classic'), brand('Go Bag', 'K1100'), brand('Standard', 'B5100'), brand('Basic', 'K0100')],
+        [brand('Discount'), brand('Business Discount'), brand('Light', 'SN1'), brand('Value', 'K0100')],
+        [brand(null)],
+      ],
+      // The brand is the seller's where an airline sells the flight of another one.
+      [{ no_basic: true }, [brand('Light', 'L1100', 'Lusavia')], [brand('Discount', 'L1100', 'Lusavia')], []],
+      [
+        { refundable: true },
+        [anOffer({ conditions: refund(true) })],
+        [anOffer({ conditions: refund(false) })],
+        [anOffer({ conditions: refund(null) }), anOffer({ conditions: null })],
+      ],
+      [{ with_bag: true }, [anOffer({ bags: 2 })], [anOffer({ bags: 0 })], [anOffer({ bags: null })]],
+      [
+        { arrival_before: '18:00' },
+        [arriving('2026-12-20T18:00:00')],
+        [arriving('2026-12-20T18:05:00'), arriving('2026-12-21T06:00:00')],
+        [],
+      ],
+      [
+        { arrival_after: '06:00+1', arrival_before: '09:30+1' },
+        [arriving('2026-12-21T06:00:00'), arriving('2026-12-21T09:30:00')],
+        [arriving('2026-12-20T09:00:00'), arriving('2026-12-22T07:00:00')],
+        [],
+      ],
+      [{ refundable: false, no_basic: false }, [anOffer({ conditions: null })], [], []],
+    ];
+    for (const [asked, kept, hidden, unknown] of cases) {
+      const found = filtered([...unknown, ...hidden, ...kept], asked, airlineKnown);
+      expect(found.passed, JSON.stringify(asked)).toEqual(kept);
+      expect(found.hidden.reduce((sum, { count }) => sum + count, 0)).toBe(hidden.length);
+      expect(found.hidden.reduce((sum, one) => sum + one.unknown, 0)).toBe(unknown.length);
+    }
   });
 
   test('keep the order, invent nothing, and keep all without a filter', () => {

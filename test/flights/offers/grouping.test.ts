@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { filterOffers } from '../../../src/flights/offers/search.ts';
+import { filterOffers } from '../../../src/kernel/domain/offer-filters.ts';
 import { byPrice, groupByItinerary, sortOffers } from '../../../src/kernel/domain/offers.ts';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { anOffer, offers, sorts } from '../offer-samples.ts';
@@ -74,6 +74,6 @@ test('the dearer fares of an itinerary do not push another itinerary over the li
 
 test('a filter comes before the grouping: what it drops is in no fare_options', () => {
   const all = [anOffer({ id: 'a', cents: 10_000 }), anOffer({ id: 'b', cents: 30_000 })];
-  const grouped = groupByItinerary(sortOffers(filterOffers(all, { max_price: 200 }), 'price'));
+  const grouped = groupByItinerary(sortOffers(filterOffers(all, { max_price: 200 }).passed, 'price'));
   expect(grouped[0]?.fare_options?.map((one) => one.offer_id)).toEqual(['a']);
 });

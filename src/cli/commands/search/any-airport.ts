@@ -1,6 +1,7 @@
 import { instant } from '../../../kernel/clock.ts';
 import { findAirports } from '../../../kernel/domain/airports.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
+import { hiddenTogether } from '../../../kernel/domain/offer-filters.ts';
 import { withArrivals } from '../../../kernel/domain/offers.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { counted } from '../../../terminal/index.ts';
@@ -8,8 +9,9 @@ import type { Offer, SearchResponse } from '../../../wire/flights/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
+import { suitingText } from '../../view/flights/index.ts';
 import { firstOfferLines } from '../../view/index.ts';
-import { limitOf, openSearchMemory, searchRequestOf, showOffers, type WaitingOptions } from './index.ts';
+import { filtersOf, limitOf, openSearchMemory, searchRequestOf, showOffers, type WaitingOptions } from './index.ts';
 import { type Ended, searchMany, searchPrice } from './many.ts';
 import type { AnyAirportDocument } from './result.ts';
 
@@ -58,7 +60,10 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
       return { answer: { ...first, status, offers, total_offers: offers.length } };
     },
     isComplete: ({ answer }) => answer.status === 'complete',
-    plan: { step: 'Show all offers as one list.', facts: { request: requestOf(routes[0] ?? cities), routes } },
+    plan: {
+      step: `Show all offers${suitingText(filtersOf(options))} as one list.`,
+      facts: { request: requestOf(routes[0] ?? cities), routes },
+    },
     heading: `Any airport: ${routes.map(routeText).join(', ')}`,
     progress({ size }, risen) {
       const waits = risen ? `; a search costs ${context.terminal.usdc(risen.to)} now` : '';
@@ -104,12 +109,14 @@ async function show(
   const found = answers.flatMap((one) => one.offers);
   const isWhole = answers.length === routes.length && answers.every(({ status }) => status === 'complete');
   const others = answers.reduce((sum, one) => sum + (one.other_currency_offers ?? 0), 0);
+  const hidden = hiddenTogether(...answers.map((one) => one.hidden));
   const document: AnyAirportDocument = {
     request_id: first.request_id,
     status: isWhole ? 'complete' : 'enriching',
     offers: withArrivals<Offer>([], found, orderOf(options)).slice(0, limitOf(options)),
     total_offers: answers.reduce((sum, one) => sum + one.total_offers, 0),
     ...(others > 0 ? { other_currency_offers: others } : {}),
+    ...(hidden.length > 0 ? { hidden } : {}),
     routes: all.map(({ route, result }) => {
       if (result.status !== 'kept') return { ...route, ...result };
       const { answer, atMs } = result;

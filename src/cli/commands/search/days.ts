@@ -19,9 +19,9 @@ import type { Offer } from '../../../wire/flights/index.ts';
 import { parseDate } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { requestLines } from '../../view/flights/index.ts';
+import { requestLines, suitingText } from '../../view/flights/index.ts';
 import { money, nextLines, offerCommand, quoted } from '../../view/index.ts';
-import { openSearchMemory, type SearchOptions, searchRequestOf } from './index.ts';
+import { filtersOf, openSearchMemory, type SearchOptions, searchRequestOf } from './index.ts';
 import { aboutText, type Results, type RisenPrice, searchMany } from './many.ts';
 import type { DayPrice, DaysDocument } from './result.ts';
 import type * as spec from './spec.ts';
@@ -45,6 +45,7 @@ export const searchByDay: Run<typeof spec.search> = async (context, options) => 
     depart_date,
     ...(return_date !== null && { return_date }),
   });
+  const suiting = suitingText(filtersOf(options));
   const view = pricesView({
     adults: options.adults ?? 1,
     cabin: options.cabin ?? 'economy',
@@ -79,7 +80,10 @@ export const searchByDay: Run<typeof spec.search> = async (context, options) => 
     ),
     keep: (first, landed, isComplete) => ({ offer: cheapestOf([...first.offers, ...landed]), isComplete }),
     isComplete: ({ isComplete }) => isComplete,
-    plan: { step: 'Show the cheapest price of each day.', facts: { request: requestOf(journey) } },
+    plan: {
+      step: `Show the cheapest price of each day${suiting === '' ? '' : `, of offers${suiting}`}.`,
+      facts: { request: requestOf(journey) },
+    },
     progress: (results, risen) =>
       shown.draw({ ...documentOf(results), searches: 0, paid_amount: '0.00', payments: [] }, risen),
     stop: shown.stop,

@@ -9,10 +9,17 @@ import { dateOption, loadAirports } from '../../searching/index.ts';
 import { openNotebook } from '../../session/index.ts';
 import type { CommandContext, OptionsOf } from '../../spec/index.ts';
 import type { SearchTitle } from '../../view/flights/index.ts';
-import { incompleteText, numberedOffers, searchView } from '../../view/flights/index.ts';
+import { hiddenText, incompleteText, numberedOffers, searchView } from '../../view/flights/index.ts';
 import type * as spec from './spec.ts';
 
-export type SearchOptions = OptionsOf<typeof spec.search>;
+export type SearchOptions = Omit<OptionsOf<typeof spec.search>, 'basic'> & { readonly basic?: boolean };
+export type FilterOptions = Partial<
+  Pick<
+    SearchOptions,
+    | ('maxStops' | 'departAfter' | 'departBefore' | 'arriveAfter' | 'arriveBefore' | 'maxDuration' | 'maxPrice')
+    | ('airline' | 'notAirline' | 'alliance' | 'basic' | 'refundable' | 'withBag')
+  >
+>;
 
 const SHOWN = 20;
 
@@ -40,15 +47,39 @@ export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
     ...(back !== undefined && { return_date: back }),
     ...(options.adults !== undefined && { adults: options.adults }),
     ...(options.cabin !== undefined && { cabin_class: options.cabin }),
-    ...(options.maxStops !== undefined && { max_stops: options.maxStops }),
-    ...(options.departAfter !== undefined && { departure_after: options.departAfter }),
-    ...(options.departBefore !== undefined && { departure_before: options.departBefore }),
-    ...(options.maxPrice !== undefined && { max_price: formatUsdc(options.maxPrice) }),
+    ...filtersOf(options),
     ...(options.sort !== undefined && { sort: options.sort }),
     ...limitAsked(options),
     cheapest_per_itinerary: !options.allFares,
   };
 }
+
+/** The filters of the options, as the service has them. */
+export const filtersOf = (options: FilterOptions) => {
+  const { maxPrice } = options;
+  const given = {
+    max_stops: options.maxStops,
+    departure_after: options.departAfter,
+    departure_before: options.departBefore,
+    arrival_after: options.arriveAfter,
+    arrival_before: options.arriveBefore,
+    max_duration: options.maxDuration,
+    airlines: codesIn(options.airline),
+    not_airlines: codesIn(options.notAirline),
+    alliance: options.alliance,
+    no_basic: options.basic === false ? true : undefined,
+    refundable: options.refundable,
+    with_bag: options.withBag,
+    max_price: maxPrice === undefined ? undefined : formatUsdc(maxPrice),
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<typeof given>;
+};
+
+/** Codes, once each or with commas between them: `TP,LH`. */
+const codesIn = (given: readonly string[] | undefined): string[] | undefined =>
+  given?.flatMap((one) => one.split(',')).flatMap((one) => one.trim().toUpperCase() || []);
+
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
 /**
  * A person waits for slower offers and sees them arrive. A program gets the service's own answer at once, with a
@@ -118,7 +149,10 @@ export async function showOffers<T extends SearchResponse>(
   terminal.result(list, searchView(title));
   await session.recentOffers.remember(list.offers, numberedOffers(list, title.grouped));
   const incomplete = incompleteText(list, title);
-  if (incomplete && (terminal.settings.json || !streams.stdout.isTTY)) terminal.note(incomplete);
+  const isPiped = !streams.stdout.isTTY;
+  if (incomplete && (terminal.settings.json || isPiped)) terminal.note(incomplete);
+  const hidden = hiddenText(list.hidden);
+  if (hidden && isPiped && !terminal.settings.json) terminal.note(hidden);
 }
 
 export type Remembered<T> = T & { readonly atMs: number };

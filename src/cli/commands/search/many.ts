@@ -9,6 +9,7 @@ import {
   type Spending,
 } from '../../../client/base/index.ts';
 import { PaymentPlanned } from '../../../client/payer/index.ts';
+import { hiddenTogether } from '../../../kernel/domain/offer-filters.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, type ProblemCode, problem, type Text } from '../../../kernel/problems.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
@@ -183,9 +184,18 @@ async function searchAll<Cell, Kept extends object>(
         doneAtMs.push(clock.now());
         const landed: Offer[] = [];
         const within = { ...context, signal: ending.signal };
-        const end = waits ? await followArrivals(within, flights, value, (some) => landed.push(...some)) : null;
+        let { hidden } = value;
+        const end = waits
+          ? await followArrivals(within, flights, value, (some, more) => {
+              landed.push(...some);
+              if (more) hidden = hiddenTogether(hidden, more);
+            })
+          : null;
         const isComplete = end === null ? value.status === 'complete' : end.kind === 'complete';
-        return { ...memory.remember(request, keep(value, landed, isComplete)), status: 'kept' };
+        return {
+          ...memory.remember(request, keep({ ...value, ...(hidden && { hidden }) }, landed, isComplete)),
+          status: 'kept',
+        };
       } catch (error) {
         if (!isProblem(error)) throw error;
         // A price falls again; the allowance of a program does not grow.

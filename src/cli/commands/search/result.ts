@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { duration, offer } from '../../../wire/flights/offers.ts';
-import { currency, decimal, iata } from '../../../wire/flights/parts.ts';
+import { offer } from '../../../wire/flights/offers.ts';
+import { currency, decimal, duration, iata } from '../../../wire/flights/parts.ts';
 import { searchRequest } from '../../../wire/flights/requests.ts';
 import * as wire from '../../../wire/flights/schema.ts';
 import { day, instant, paid, paidPlan, payment, plan, published, usdc } from '../../spec/published.ts';
@@ -12,6 +12,7 @@ const streamEnd = z
     status: z.enum(['complete', 'enriching']),
     search_id: z.string().optional(),
     total_offers: z.int(),
+    hidden: wire.searchResponse.shape.hidden,
     error: failure.optional().describe('Why slower offers are missing.'),
     payment: payment.optional(),
   })

@@ -6,8 +6,9 @@ import { type ArrivalsEnd, loadGathering } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
+import { suitingText } from '../../view/flights/index.ts';
 import { costLines, firstOfferLines, withPayment } from '../../view/index.ts';
-import { limitOf, paidSearch, searchRequestOf, showOffers, titleOf, understood } from './index.ts';
+import { filtersOf, limitOf, paidSearch, searchRequestOf, showOffers, titleOf, understood } from './index.ts';
 import type * as spec from './spec.ts';
 
 /**
@@ -36,7 +37,7 @@ export const search: Run<typeof spec.search> = async (context, given) => {
   if (globals.dryRun) {
     const { planPaid } = await loadPaidPlan();
     return planPaid(context, (flights) => flights.search(request, { signal }), {
-      after: ['Show the offers.'],
+      after: [`Show the offers${suitingText(filtersOf(options))}.`],
       facts: { request },
     });
   }

@@ -1,14 +1,43 @@
+import { ALLIANCES } from '../../../kernel/domain/alliances.ts';
 import {
   airportOption,
   argument,
+  arrivalTimeOption,
   choice,
   clockTimeOption,
+  collected,
   command,
+  hoursOption,
   integerOption,
   option,
   required,
   usdcOption,
 } from '../../spec/index.ts';
+
+/** The options that say what is searched for, of every command that searches. */
+export const journeyOptions = [
+  required('--depart <date>', 'day of departure: 2026-12-20, 20 Dec, tomorrow, +30d, fri'),
+  option('--return <date>', 'return date'),
+  option('--adults <n>', 'travellers, 1 to 9, aged 18 or over (12 with some sellers)', integerOption(1, 9)),
+  choice('--cabin <cabin>', ['economy', 'premium_economy', 'business', 'first']),
+] as const;
+
+/** What an offer has to be; the service hides the others, and counts them by filter. */
+export const filterOptions = [
+  option('--max-stops <n>', 'stops in each direction', integerOption(0, 10)),
+  option('--depart-after <time>', 'earliest departure, such as 06:30', clockTimeOption),
+  option('--depart-before <time>', 'latest departure, such as 12:00', clockTimeOption),
+  option('--arrive-after <time>', 'earliest arrival: 18:00, or 09:30+1 a day later', arrivalTimeOption),
+  option('--arrive-before <time>', 'latest arrival', arrivalTimeOption),
+  option('--max-duration <time>', 'of each direction, such as 12h30m', hoursOption),
+  option('--airline <codes>', 'only flights of these airlines: TP,LH', collected),
+  option('--not-airline <codes>', 'no flight of these airlines', collected),
+  choice('--alliance <name>', ALLIANCES),
+  option('--no-basic', "without each airline's most restricted fares"),
+  option('--refundable', 'refundable fares only'),
+  option('--with-bag', 'a checked bag is included'),
+  option('--max-price <amount>', 'for all travellers together', usdcOption),
+] as const;
 
 export const search = command({
   name: 'search',
@@ -18,14 +47,8 @@ export const search = command({
     argument('<to>', 'airport or city, such as BER or berlin', airportOption),
   ],
   options: [
-    required('--depart <date>', 'day of departure: 2026-12-20, 20 Dec, tomorrow, +30d, fri'),
-    option('--return <date>', 'return date'),
-    option('--adults <n>', 'travellers, 1 to 9, aged 18 or over (12 with some sellers)', integerOption(1, 9)),
-    choice('--cabin <cabin>', ['economy', 'premium_economy', 'business', 'first']),
-    option('--max-stops <n>', 'stops in each direction', integerOption(0, 10)),
-    option('--depart-after <time>', 'earliest departure, such as 06:30', clockTimeOption),
-    option('--depart-before <time>', 'latest departure, such as 12:00', clockTimeOption),
-    option('--max-price <amount>', 'for all travellers together', usdcOption),
+    ...journeyOptions,
+    ...filterOptions,
     choice('--sort <key>', ['price', 'duration', 'departure', 'emissions']),
     option('--limit <n>', 'how many to show (20)', integerOption(1, 500)),
     option('--flex <days>', 'also compare prices 1 to 3 days either side', integerOption(1, 3)),
@@ -42,6 +65,7 @@ export const search = command({
     'farelock search LIS BER --depart +30d --return +37d --flex 1 --yes',
     'farelock search LIS BER --depart +30d --cheapest-day --max-payment 5',
     'farelock search LON BER --depart 20dec --yes',
+    'farelock search LIS BER --depart +30d --alliance star --no-basic --arrive-before 18:00',
   ],
 });
 

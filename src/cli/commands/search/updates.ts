@@ -1,12 +1,13 @@
 import type { PaymentReceipt } from '../../../client/base/index.ts';
 import type { FlightsClient } from '../../../client/index.ts';
+import { hiddenTogether } from '../../../kernel/domain/offer-filters.ts';
 import { groupByItinerary, sortOffers } from '../../../kernel/domain/offers.ts';
 import { type ListColumn, listLines, type View } from '../../../terminal/index.ts';
 import type { Offer, SearchRequestInput, SearchResponse, SearchUpdatesResponse } from '../../../wire/flights/index.ts';
 import { followArrivals } from '../../searching/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { yesNo } from '../../view/flights/index.ts';
+import { hiddenLines, yesNo } from '../../view/flights/index.ts';
 import { withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
@@ -17,12 +18,14 @@ export const searchUpdates: Run<typeof spec.searchUpdates> = async (context, { s
   const { terminal, session, signal, clock } = context;
   const flights = await session.flights();
   const landed: Offer[] = [];
+  let hidden: SearchUpdatesResponse['hidden'];
   for (let after = cursor; ; ) {
     const request = { search_id: searchId, ...(after !== undefined && { cursor: after }) };
     const answer = await flights.searchUpdates(request, { signal });
     landed.push(...answer.offers);
+    if (answer.hidden) hidden = hiddenTogether(hidden, answer.hidden);
     if (!wait || answer.status === 'complete') {
-      terminal.result({ ...answer, offers: landed }, view);
+      terminal.result({ ...answer, offers: landed, ...(hidden && { hidden }) }, view);
       return 0;
     }
     after = answer.cursor;
@@ -34,8 +37,9 @@ export const searchUpdates: Run<typeof spec.searchUpdates> = async (context, { s
 
 const view: View<SearchUpdatesResponse> = {
   list: 'offers',
-  lines: ({ offers, status, search_id, cursor }, screen) => [
+  lines: ({ offers, status, search_id, cursor, hidden }, screen) => [
     ...(offers.length === 0 ? ['No more offers have arrived.'] : listLines(screen, offers, COLUMNS)),
+    ...hiddenLines(hidden, screen),
     ...(status === 'complete'
       ? []
       : ['', `Some sellers have not answered yet. Next: farelock search updates ${search_id} --cursor ${cursor}`]),
@@ -71,13 +75,15 @@ export async function streamOffers(
 ): Promise<ExitCode> {
   const { terminal } = context;
   let total = 0;
+  let { hidden } = first;
   const tell = (offers: readonly Offer[]) => {
     total += offers.length;
     for (const offer of offers) terminal.event(offer, { lines: () => [] });
   };
   tell(first.offers);
   const ended = wait
-    ? await followArrivals(context, flights, first, (offers) => {
+    ? await followArrivals(context, flights, first, (offers, more) => {
+        if (more) hidden = hiddenTogether(hidden, more);
         const sorted = sortOffers(offers, request.sort ?? 'price');
         tell(request.cheapest_per_itinerary ? groupByItinerary(sorted) : sorted);
       })
@@ -86,6 +92,7 @@ export async function streamOffers(
     status: ended === null ? first.status : ended.kind === 'complete' ? 'complete' : 'enriching',
     ...(first.search_id !== undefined && { search_id: first.search_id }),
     total_offers: total,
+    ...(hidden && { hidden }),
     ...(ended?.kind === 'failed' && { error: { code: ended.problem.code, message: ended.problem.message } }),
   };
   terminal.event(withPayment(end, payment), { lines: () => [] });

@@ -1,4 +1,5 @@
 export * from './fares.ts';
+export { filterWords, hiddenLines, hiddenText, suitingText } from './filters.ts';
 export * from './offer.ts';
 export * from './refund.ts';
 export * from './refund-desk.ts';

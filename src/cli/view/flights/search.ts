@@ -15,6 +15,7 @@ import {
 } from '../../../terminal/index.ts';
 import type { Offer, SearchResponse, Slice } from '../../../wire/flights/index.ts';
 import { brandText, type Fare, fareOfOffer, isLowcost, type ListRow, rowsOf, yesNo } from './fares.ts';
+import { hiddenLines } from './filters.ts';
 import { PASSPORTS } from './offer.ts';
 import {
   airlineText,
@@ -49,14 +50,16 @@ export const searchView = (title: SearchTitle): View<SearchResponse> => ({
 });
 
 export function searchLines(response: SearchResponse, title: SearchTitle, screen: Screen): string[] {
-  if (response.offers.length === 0) return [NOTHING_FOUND];
   const { paint, width } = screen;
+  const hidden = hiddenLines(response.hidden, screen);
+  if (response.offers.length === 0) return [NOTHING_FOUND, ...hidden.map(paint.dim)];
   const parts = listParts(response, title, screen);
   const incomplete = incompleteText(response, title);
   const notes = [
     ...(parts.hasUnknown ? ['– not disclosed by the airline'] : []),
     ...wrap(passportNote(parts.fares, paint), width),
     ...(incomplete ? wrap(incomplete, width) : []),
+    ...hidden,
   ];
   return [...joined(parts), ...(notes.length > 0 ? ['', ...notes.map((note) => paint.dim(note))] : [])];
 }

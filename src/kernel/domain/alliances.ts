@@ -1,0 +1,2 @@
+export const ALLIANCES = ['oneworld', 'skyteam', 'star'] as const;
+export type Alliance = (typeof ALLIANCES)[number];

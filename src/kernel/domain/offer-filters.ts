@@ -1,0 +1,183 @@
+import { DAY_MS, instant } from '../clock.ts';
+import { parseUsdc } from '../money.ts';
+import type { AirlineRow } from './airline-table.ts';
+import { minutesOf, PRICE_CURRENCY } from './offers.ts';
+
+/** The filters of a search (spec/flight-service.md, POST /air/search), for the service and for the list of a walk. */
+export interface OfferFilters {
+  readonly max_stops?: number | undefined;
+  /** HH:MM at the departure airport. */
+  readonly departure_after?: string | undefined;
+  readonly departure_before?: string | undefined;
+  /** HH:MM at the destination on the day of departure, or `HH:MM+1` on the next one. */
+  readonly arrival_after?: string | undefined;
+  readonly arrival_before?: string | undefined;
+  /** ISO 8601, of each direction. */
+  readonly max_duration?: string | undefined;
+  /** Codes. */
+  readonly airlines?: readonly string[] | undefined;
+  readonly not_airlines?: readonly string[] | undefined;
+  readonly alliance?: string | undefined;
+  readonly no_basic?: boolean | undefined;
+  readonly refundable?: boolean | undefined;
+  readonly with_bag?: boolean | undefined;
+  /** US dollars. */
+  readonly max_price?: number | string | undefined;
+}
+
+export type OfferFilter = keyof OfferFilters;
+
+export interface FilteredOffer {
+  /** The seller. */
+  readonly owner_name: string;
+  readonly departing_at: string;
+  readonly arriving_at: string;
+  readonly slices: readonly {
+    readonly stops: number;
+    readonly duration: string;
+    readonly fare_brand_name: string | null;
+    readonly segments: readonly { readonly flight_number: string; readonly operating_flight_number: string | null }[];
+  }[];
+  readonly checked_bags_included: number | null;
+  readonly conditions: { readonly refund_allowed: boolean | null } | null;
+  /** Atomic units of 6 decimals. */
+  readonly total_amount: number;
+  readonly total_currency: string;
+}
+
+/** Offers that one filter hid: `count` do not suit it, and of `unknown` more the seller does not disclose it. */
+export interface Hidden {
+  readonly filter: OfferFilter;
+  readonly count: number;
+  readonly unknown: number;
+}
+
+/** Looks an airline up by its code or name. */
+export type AirlineLookup = (code: string) => AirlineRow | null;
+
+/** null: undisclosed. */
+type Verdict = boolean | null;
+
+type Tests = {
+  readonly [Filter in OfferFilter]: (
+    wanted: NonNullable<OfferFilters[Filter]>,
+    offer: FilteredOffer,
+    airline: AirlineLookup,
+  ) => Verdict;
+};
+
+/** In the order in which they hide: an offer counts with the first filter that it does not pass. */
+const TESTS: Tests = {
+  max_stops: (most, { slices }) => slices.every(({ stops }) => stops <= most),
+  departure_after: (time, offer) => offer.departing_at.slice(11, 16) >= time,
+  departure_before: (time, offer) => offer.departing_at.slice(11, 16) <= time,
+  arrival_after: (time, offer) => offer.arriving_at.slice(0, 16) >= onDayOf(offer, time),
+  arrival_before: (time, offer) => offer.arriving_at.slice(0, 16) <= onDayOf(offer, time),
+  max_duration: (most, { slices }) => slices.every(({ duration }) => minutesOf(duration) <= minutesOf(most)),
+  airlines: (codes, offer) => allOf(flightsOf(offer), (flight) => anyOf(flight, (code) => codes.includes(code))),
+  not_airlines: (codes, offer) => allOf(flightsOf(offer), (flight) => allOf(flight, (code) => !codes.includes(code))),
+  alliance: (wanted, offer, airline) =>
+    allOf(flightsOf(offer), (flight) => anyOf(flight, (code) => airline(code)?.alliance === wanted)),
+  no_basic: (_, offer, airline) => allOf(offer.slices, (slice) => isAboveBasic(slice, offer.owner_name, airline)),
+  refundable: (_, { conditions }) => conditions?.refund_allowed ?? null,
+  with_bag: (_, { checked_bags_included: bags }) => (bags === null ? null : bags > 0),
+  max_price: (price, offer) =>
+    offer.total_currency === PRICE_CURRENCY
+      ? offer.total_amount <= (typeof price === 'string' ? Number(parseUsdc(price)) : Math.round(price * 1_000_000))
+      : null,
+};
+
+export const OFFER_FILTERS = Object.keys(TESTS) as readonly OfferFilter[];
+
+/** The filters that a request has; a switch that is off is none. */
+export const filtersIn = (request: OfferFilters): OfferFilter[] =>
+  OFFER_FILTERS.filter((filter) => request[filter] !== undefined && request[filter] !== false);
+
+/** @returns the lookup of airlines where a filter needs it; the table takes time to load */
+export async function lookupFor(filters: OfferFilters): Promise<AirlineLookup> {
+  const isNeeded = filters.alliance !== undefined || filters.no_basic === true;
+  return isNeeded ? (await import('./airline-table.ts')).airlineKnown : () => null;
+}
+
+/** Filters in order, and counts what each hides. An offer passes a filter only where its seller discloses that it does. */
+export function filterOffers<T extends FilteredOffer>(
+  offers: readonly T[],
+  filters: OfferFilters,
+  airline: AirlineLookup = () => null,
+): { passed: T[]; hidden: Hidden[] } {
+  const asked = filtersIn(filters);
+  const counts = asked.map((filter) => ({ filter, count: 0, unknown: 0 }));
+  const verdict = <F extends OfferFilter>(filter: F, offer: T) =>
+    TESTS[filter](filters[filter] as NonNullable<OfferFilters[F]>, offer, airline);
+  const passed = offers.filter((offer) =>
+    counts.every((one) => {
+      const found = verdict(one.filter, offer);
+      if (found === null) one.unknown++;
+      else if (!found) one.count++;
+      return found === true;
+    }),
+  );
+  return { passed, hidden: counts.filter(({ count, unknown }) => count + unknown > 0) };
+}
+
+/** What several answers have hidden together, in the order of the filters. */
+export function hiddenTogether(...all: readonly (readonly Hidden[] | undefined)[]): Hidden[] {
+  const given = all.flatMap((one) => one ?? []);
+  return OFFER_FILTERS.flatMap((filter) => {
+    const same = given.filter((one) => one.filter === filter);
+    const sum = (of: 'count' | 'unknown') => same.reduce((total, one) => total + one[of], 0);
+    return same.length === 0 ? [] : [{ filter, count: sum('count'), unknown: sum('unknown') }];
+  });
+}
+
+/** `18:00+1` as a local time on the day after the departure. */
+function onDayOf({ departing_at }: FilteredOffer, time: string): string {
+  const [clock = '', days = '0'] = time.split('+');
+  const day = departing_at.slice(0, 10);
+  const on = days === '0' ? day : instant(Date.parse(`${day}T00:00:00Z`) + Number(days) * DAY_MS).slice(0, 10);
+  return `${on}T${clock}`;
+}
+
+/** The codes of each flight: of the airline whose number it has, and of the one that flies it. */
+const flightsOf = ({ slices }: Pick<FilteredOffer, 'slices'>): (string | null)[][] =>
+  slices.flatMap(({ segments }) =>
+    segments.map(({ flight_number: sold, operating_flight_number: flown }) => [
+      codeOf(sold),
+      ...(flown === null ? [] : [codeOf(flown)]),
+    ]),
+  );
+
+/** `TP` of `TP412`; null for a number without an airline's code. */
+const codeOf = (flightNumber: string): string | null =>
+  /^([A-Z]{3}|[A-Z][A-Z\d]|\d[A-Z])/.exec(flightNumber)?.[1] ?? null;
+
+/** False where one is false, else unknown where one is unknown. */
+function allOf<T>(all: readonly (T | null)[], test: (one: T) => Verdict): Verdict {
+  const verdicts = all.map((one) => (one === null ? null : test(one)));
+  return verdicts.includes(false) ? false : verdicts.includes(null) ? null : true;
+}
+
+function anyOf<T>(all: readonly (T | null)[], test: (one: T) => Verdict): Verdict {
+  const verdicts = all.map((one) => (one === null ? null : test(one)));
+  return verdicts.includes(true) ? true : verdicts.includes(null) ? null : false;
+}
+
+/** Names that airlines give their most restricted fares. */
+const BASIC = /\b(basic|light|lite|superlight|bare)\b/i;
+
+/**
+ * A direction's fare is basic by the brand that its seller is known to use, else that of an airline whose number or flight
+ * it is, else by the usual names.
+ */
+function isAboveBasic(slice: FilteredOffer['slices'][number], owner: string, airline: AirlineLookup): Verdict {
+  const { fare_brand_name: brand } = slice;
+  if (brand === null) return null;
+  const brandOf = (codeOrName: string | null) => (codeOrName === null ? null : airline(codeOrName)?.basicBrand) ?? [];
+  const flown = flightsOf({ slices: [slice] }).flat();
+  const known = [owner].flatMap(brandOf);
+  const basics = known.length > 0 ? known : flown.flatMap(brandOf);
+  if (basics.length === 0) return !BASIC.test(brand);
+  const given = brand.toLowerCase();
+  // Other cabins name theirs too: `Business Light`.
+  return basics.every((basic) => given !== basic.toLowerCase() && !given.endsWith(` ${basic.toLowerCase()}`));
+}
