@@ -1,5 +1,5 @@
 import type { Conditions, Offer, Passenger } from '../wire/flights/index.ts';
-import type { LiveOffer, OfferQuery } from './provider.ts';
+import type { LiveOffer, RoundTrip } from './provider.ts';
 
 /** Begins every id of this tier: `lowcost:<flight>` is an offer, `lowcost:<flight>##<n>` fare n of its menu. */
 export const LOWCOST_PREFIX = 'lowcost:';
@@ -71,9 +71,9 @@ export interface Fulfiller {
   /** Its flights are invented: it is never sold for real money. */
   readonly isSandbox: boolean;
   /** True if a carrier may serve the query; answers at once. */
-  serves(query: OfferQuery): boolean;
+  serves(query: RoundTrip): boolean;
   /** Offers found since `startedAtMs`. */
-  quote(query: OfferQuery, startedAtMs: number): Promise<QuoteOutcome>;
+  quote(query: RoundTrip, startedAtMs: number): Promise<QuoteOutcome>;
   /** The quoted offer, perhaps expired; null for an unknown id. */
   offer(offerId: string): Promise<LiveOffer | null>;
   /** The fare menu whose opening began at `openedAtMs`. */

@@ -3,15 +3,41 @@ import type { PassengerIssue } from '../kernel/domain/passengers.ts';
 import { isProblem } from '../kernel/problems.ts';
 import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../wire/flights/index.ts';
 
-/** One or two directions on fixed dates; the service filters and sorts. */
-export interface OfferQuery {
+/** One direction of a query. */
+export interface QuerySlice {
   readonly origin: string;
   readonly destination: string;
   /** YYYY-MM-DD, local to the origin. */
   readonly departDate: string;
+}
+
+/** One to four directions on fixed dates; the service filters and sorts. */
+export interface OfferQuery {
+  readonly slices: readonly QuerySlice[];
+  readonly adults: number;
+  /** Of the travellers under 18, on the day of the last flight. */
+  readonly childAges: readonly number[];
+  readonly cabinClass: CabinClass;
+}
+
+/** A query in the form of carriers' own sites: there and perhaps back, for adults. */
+export interface RoundTrip extends QuerySlice {
   readonly returnDate?: string | undefined;
   readonly adults: number;
   readonly cabinClass: CabinClass;
+}
+
+/** True for one direction, or there and back. */
+export function isRoundTrip({ slices: [there, back, ...more] }: Pick<OfferQuery, 'slices'>): boolean {
+  return more.length === 0 && (!back || (back.origin === there?.destination && back.destination === there.origin));
+}
+
+/** null for a query with children, or with directions that are not there and back. */
+export function roundTripOf(query: OfferQuery): RoundTrip | null {
+  const { slices, adults, childAges, cabinClass } = query;
+  const [there, back] = slices;
+  if (!there || childAges.length > 0 || !isRoundTrip(query)) return null;
+  return { ...there, ...(back && { returnDate: back.departDate }), adults, cabinClass };
 }
 
 export interface LiveOffer {

@@ -294,6 +294,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       codes: [
         'duplicate_passenger',
         'passenger_count_mismatch',
+        'passenger_age_mismatch',
         'travel_document_required',
         'travel_document_expired',
         'intent_not_found',

@@ -4,6 +4,7 @@ import { OrderRefused } from '../../src/airlines/provider.ts';
 import { isProblem, type ProblemCode } from '../../src/kernel/problems.ts';
 import type { Offer, Passenger } from '../../src/wire/flights/index.ts';
 import * as schemas from '../../src/wire/flights/offers.ts';
+import { queryOf } from './queries.ts';
 
 /** What the airline itself has in its books, where a test may look into them. */
 export interface AirlineBooks {
@@ -83,13 +84,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
     afterAll(() => airline.close());
 
     const search = (route: Route, adults = 1): Promise<Offer[]> =>
-      airline.provider.search({
-        origin: route[0],
-        destination: route[1],
-        departDate: airline.date,
-        adults,
-        cabinClass: 'economy',
-      });
+      airline.provider.search(queryOf({ origin: route[0], destination: route[1], departDate: airline.date, adults }));
     /** One that can be ordered, as it is now. */
     async function fresh(route: Route = airline.route, adults = 1): Promise<LiveOffer> {
       const found = (await search(route, adults)).find(

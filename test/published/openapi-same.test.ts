@@ -123,6 +123,13 @@ const GROWN = [
   'post /operator/stuck/{id}/resolve',
 ];
 
+/** What may have changed beside `name`: words, more directions of an offer, and a search that names them in `slices`. */
+const SINCE: Readonly<Record<string, (now: Fields) => boolean>> = {
+  summary: () => true,
+  maxItems: ({ maxItems }) => maxItems === 4,
+  required: ({ properties }) => isFields(properties) && 'slices' in properties && 'child_ages' in properties,
+};
+
 /** True when the later meaning has everything of the earlier one; of answers to choose from, one does. */
 function contains(now: Json | undefined, was: Json): boolean {
   if (isFields(now) && Array.isArray(now.anyOf) && !(isFields(was) && was.anyOf)) {
@@ -132,7 +139,7 @@ function contains(now: Json | undefined, was: Json): boolean {
     return Array.isArray(now) && was.every((one) => now.some((later) => contains(later, one)));
   }
   if (!isFields(was)) return now === was;
-  return isFields(now) && Object.entries(was).every(([name, one]) => name === 'summary' || contains(now[name], one));
+  return isFields(now) && Object.entries(was).every(([name, one]) => SINCE[name]?.(now) || contains(now[name], one));
 }
 
 /** Calls that came since. */
@@ -204,6 +211,8 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   // Of an escrow program that was replaced while the service runs.
   '503 escrow_program_changed': (_, path) => ['/air/intents', '/air/book'].includes(path),
   // Of a database that was put back: nothing that moves money is done until it is reconciled.
+  // Of a fare for children too.
+  '400 passenger_age_mismatch': (_, path) => path === '/air/book',
   '503 database_behind': (method, path) =>
     method === 'post' && /^\/air\/(intents|book|refund-requests)$|\/(approve|reject|resolve)$/.test(path),
   // Of the support code, which an intent may be asked for with since.

@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { namedAirports } from '../../kernel/domain/airports.ts';
-import type { OfferQuery } from '../provider.ts';
+import type { RoundTrip } from '../provider.ts';
 import type { Visit, Walk } from './page/index.ts';
 import * as page from './page/index.ts';
 import { dayNear, type FlightList, type Recipe, timeOf, type Values } from './recipes/index.ts';
@@ -17,7 +17,7 @@ export interface FlightKey {
 
 export type SeenFlight = Awaited<ReturnType<typeof readFlight>>;
 
-export function queryValues(query: OfferQuery): Values {
+export function queryValues(query: RoundTrip): Values {
   return {
     origin: query.origin,
     destination: query.destination,
@@ -30,7 +30,7 @@ export function queryValues(query: OfferQuery): Values {
 }
 
 /** `*` in routes is any airport of a known zone. */
-export function isServed({ serves, search }: Recipe, query: OfferQuery): boolean {
+export function isServed({ serves, search }: Recipe, query: RoundTrip): boolean {
   const { origin, destination } = query;
   const fits = (code: string, wanted: string | undefined) => wanted === '*' || wanted === code;
   return (
@@ -92,7 +92,7 @@ const offered = (seen: readonly { readonly flight: SeenFlight }[]): SeenFlight[]
     .map(({ flight }) => flight)
     .filter((flight, _, all) => all.filter((other) => isSameFlight(flight, other)).length === 1);
 
-async function searched(visit: Visit, query: OfferQuery): Promise<Walk> {
+async function searched(visit: Visit, query: RoundTrip): Promise<Walk> {
   const walk = page.walkOf(visit, 'search', queryValues(query));
   await page.runSteps(walk, visit.recipe.search.steps);
   return walk;
@@ -104,7 +104,7 @@ export interface SeenFlights {
 }
 
 /** Reads all flights on a query's days. @throws Misfit, Stopped, BrowserGone */
-export async function lookForFlights(visit: Visit, query: OfferQuery): Promise<SeenFlights> {
+export async function lookForFlights(visit: Visit, query: RoundTrip): Promise<SeenFlights> {
   const { search } = visit.recipe;
   const walk = await searched(visit, query);
   const out = offered(await readList(walk, search.out, query.departDate));
@@ -114,7 +114,7 @@ export async function lookForFlights(visit: Visit, query: OfferQuery): Promise<S
 }
 
 /** Searches again and takes an offer's flights, to see their fares. @throws Stopped `offer_gone`, Misfit if two look alike */
-export async function takeFlights(visit: Visit, query: OfferQuery, flights: readonly FlightKey[]): Promise<Walk> {
+export async function takeFlights(visit: Visit, query: RoundTrip, flights: readonly FlightKey[]): Promise<Walk> {
   const { search } = visit.recipe;
   const walk = await searched(visit, query);
   const [there, home] = flights;

@@ -5,7 +5,7 @@ import { regained } from '../../store/base/index.ts';
 import { leaseTime } from '../../store/index.ts';
 import type { Offer } from '../../wire/flights/index.ts';
 import { LOWCOST_PREFIX, type MenuOutcome, type QuoteOutcome, type SoldFare } from '../fulfiller.ts';
-import type { LiveOffer, OfferQuery } from '../provider.ts';
+import type { LiveOffer, RoundTrip } from '../provider.ts';
 import { endingOf, nameOf, noteExit, siteFailed } from './exits.ts';
 import { readFares } from './fares.ts';
 import { isServed, lookForFlights, takeFlights } from './flights.ts';
@@ -82,11 +82,11 @@ async function carryOut({ store, clock, log }: Shop, lookId: string, work: () =>
   }
 }
 
-export const serves = ({ recipes }: Shop, query: OfferQuery): boolean =>
+export const serves = ({ recipes }: Shop, query: RoundTrip): boolean =>
   recipes.some((recipe) => isServed(recipe, query));
 
 /** @throws Problem `provider_failed` if no site could be read */
-export async function quote(shop: Shop, query: OfferQuery, startedAtMs: number): Promise<QuoteOutcome> {
+export async function quote(shop: Shop, query: RoundTrip, startedAtMs: number): Promise<QuoteOutcome> {
   const { origin, destination, departDate, returnDate = '', adults } = query;
   const moment = Math.floor(startedAtMs / SHARED_MS);
   const found = await Promise.all(
@@ -108,7 +108,7 @@ export async function quote(shop: Shop, query: OfferQuery, startedAtMs: number):
     : { kind: 'quoted', offers };
 }
 
-async function visitForOffers(shop: Shop, recipe: Recipe, query: OfferQuery): Promise<Offer[]> {
+async function visitForOffers(shop: Shop, recipe: Recipe, query: RoundTrip): Promise<Offer[]> {
   const { store, clock } = shop;
   const seen = await visitFor(shop, recipe, `${query.origin}-${query.destination}`, (visit) =>
     lookForFlights(visit, query),
@@ -152,7 +152,7 @@ export async function keptOffer(shop: Pick<Shop, 'store' | 'recipes'>, offerId: 
   return recipe
     ? {
         recipe,
-        query: JSON.parse(row.query) as OfferQuery,
+        query: JSON.parse(row.query) as RoundTrip,
         flights: JSON.parse(row.flights) as FoundOffer['flights'],
         offer: JSON.parse(row.offer) as Offer,
       }

@@ -4,7 +4,7 @@ import { isoDuration } from '../../kernel/domain/offers.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 import { directOffer, directSlice } from '../direct.ts';
-import type { OfferQuery } from '../provider.ts';
+import type { RoundTrip } from '../provider.ts';
 import { airportOf, type FlightKey, type SeenFlight, type SeenFlights } from './flights.ts';
 import { Misfit } from './page/index.ts';
 import type { Recipe } from './recipes/index.ts';
@@ -20,7 +20,7 @@ export interface FoundOffer {
 /** Makes an offer of each flight, or of each pair with time to turn round between. */
 export function offersOf(
   recipe: Recipe,
-  query: OfferQuery,
+  query: RoundTrip,
   { out, back }: SeenFlights,
   { quotedAtMs, newId }: { readonly quotedAtMs: number; newId(): string },
 ): FoundOffer[] {
@@ -42,7 +42,7 @@ export function offersOf(
 
 function offerOf(
   recipe: Recipe,
-  { adults }: OfferQuery,
+  { adults }: RoundTrip,
   flights: readonly SeenFlight[],
   slices: readonly Slice[],
   { quotedAtMs, id }: { readonly quotedAtMs: number; readonly id: string },

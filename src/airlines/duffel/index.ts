@@ -1,10 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { AIRPORT_TABLE } from '../../kernel/domain/airport-table.ts';
+import { ADULT_FROM } from '../../kernel/domain/travel-ages.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Provider } from '../provider.ts';
 import { createAttempts } from './creations.ts';
 import { createZones } from './itinerary.ts';
-import { ADULT_YEARS, duffelIssues } from './order-form.ts';
+import { duffelIssues } from './order-form.ts';
 import type { Store } from './tables.ts';
 import { createTransport, type Transport } from './transport.ts';
 
@@ -43,7 +44,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
     changesSchedules: true,
     takesAnyAirport: true,
     takesCities: true,
-    leastAge: ADULT_YEARS,
+    leastAge: ADULT_FROM,
     airport(iata) {
       const row = AIRPORT_TABLE.find(([code]) => code === iata);
       if (!row) return null;

@@ -1,7 +1,15 @@
 import { instant } from '../../kernel/clock.ts';
+import { travellerType } from '../../kernel/domain/travel-ages.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { AvailableService, CabinClass, Conditions, Offer, Slice } from '../../wire/flights/index.ts';
+import type {
+  AvailableService,
+  CabinClass,
+  Conditions,
+  Offer,
+  OfferPassenger,
+  Slice,
+} from '../../wire/flights/index.ts';
 import type { LiveOffer } from '../provider.ts';
 import { type Reading, readSlice } from './itinerary.ts';
 import { documentRule } from './order-form.ts';
@@ -17,6 +25,7 @@ import {
   objects,
   offerId,
   quantity,
+  seatOf,
   shared,
   text,
   texts,
@@ -45,6 +54,8 @@ export function readOffer(value: unknown, reading: Reading): Offer | null {
   if (instantPayment === null) return missing('requires_instant_payment');
   const expiresAtMs = instantMs(raw.expires_at);
   if (expiresAtMs === null) return missing('expires_at');
+  const travellers = travellersOf(raw);
+  if (!travellers) return missing('passengers.age');
   const { slices } = journey;
   const { segments: _segments, fare_brand_name: _brand, ...outbound } = journey.outbound;
   return {
@@ -60,6 +71,7 @@ export function readOffer(value: unknown, reading: Reading): Offer | null {
     carry_on_bags_included: fare.carryOnBags,
     conditions: conditionsOf(raw.conditions),
     ...price,
+    ...(travellers.some(({ type }) => type !== 'adult') && { passengers: travellers }),
     total_emissions_kg: quantity(raw.total_emissions_kg),
     supported_loyalty_programmes: texts(raw.supported_loyalty_programmes),
     identity_documents_required: documents,
@@ -85,9 +97,22 @@ function priceOf(raw: Fields) {
   };
 }
 
+/** The travellers of a search, whom Duffel prices together; null for a child of an unknown age. */
+function travellersOf(raw: Fields): OfferPassenger[] | null {
+  const isUnknown = (one: Fields) => one.type !== 'adult' && one.type !== undefined && count(one.age) === null;
+  const given = objects(raw.passengers);
+  if (given.some(isUnknown)) return null;
+  return given.map((one) => {
+    const age = seatOf(one);
+    return { type: travellerType(age), age, total_amount_decimal: null };
+  });
+}
+
+const MOST_SLICES = 4;
+
 function journeyOf(raw: Fields, reading: Reading) {
   const given = list(raw.slices) ?? [];
-  if (given.length < 1 || given.length > 2) return reading.missing('slices');
+  if (given.length < 1 || given.length > MOST_SLICES) return reading.missing('slices');
   const read = given.map((one) => readSlice(one, reading));
   const known = read.flatMap((one) => one ?? []);
   const outbound = known[0]?.slice;
@@ -108,13 +133,15 @@ function brandOf(slices: readonly Slice[]): string | null {
 /** Lowest first. */
 const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
 
-/** The lowest cabin and fewest bags of any passenger on any flight; null where one is unknown. */
+/** The lowest cabin and fewest bags of any passenger with a seat on any flight; null where one is unknown. */
 function fareOf(raw: Fields) {
+  const infants = objects(raw.passengers).flatMap((one) => (travellerType(seatOf(one)) === 'infant' ? [one.id] : []));
   const segments = objects(raw.slices).flatMap((slice) => list(slice.segments) ?? []);
   const seats = segments.flatMap((segment) => {
     const passengers = list(object(segment)?.passengers) ?? [];
     // Everything is unknown about a flight without passengers.
-    return passengers.length === 0 ? [null] : passengers.map(object);
+    const seated = passengers.map(object).filter((one) => !infants.includes(one?.passenger_id));
+    return seated.length === 0 ? [null] : seated;
   });
   const known: readonly unknown[] = CABINS;
   const cabins = seats.map((seat) => known.indexOf(seat?.cabin_class));

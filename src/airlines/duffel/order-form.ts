@@ -1,24 +1,31 @@
 import { alpha2Of } from '../../kernel/domain/countries.ts';
 import type { PassengerIssue } from '../../kernel/domain/passengers.ts';
+import { ADULT_FROM, ageOn, type Seat, seatsFor, travellerType } from '../../kernel/domain/travel-ages.ts';
 import type { Offer, Passenger } from '../../wire/flights/index.ts';
 import { OrderRefused } from '../provider.ts';
-import { type Fields, flag, list, objects, texts } from './read.ts';
+import { type Fields, flag, list, objects, seatOf, texts } from './read.ts';
 
 /**
  * Makes the body of POST /air/orders, which pays exactly the offer's total at once from the seller's balance.
  * @throws OrderRefused `form_rejected` for passengers that Duffel would refuse
  */
-export function orderForm(raw: Fields, reference: string, passengers: readonly Passenger[]) {
-  const ids = texts(objects(raw.passengers).map(({ id }) => id));
-  if (ids.length !== passengers.length || new Set(ids).size !== ids.length) {
+export function orderForm(raw: Fields, offer: Offer, reference: string, passengers: readonly Passenger[]) {
+  const offered = objects(raw.passengers);
+  const ids = texts(offered.map(({ id }) => id));
+  const places = placesOf(offered, offer, passengers);
+  if (ids.length !== passengers.length || new Set(ids).size !== ids.length || places.includes(null)) {
     throw new OrderRefused('form_rejected', false);
   }
+  const seats = places.map((place) => seatOf(offered[place ?? 0] ?? {}));
+  const infants = places.filter((_, index) => travellerType(seats[index] ?? null) === 'infant');
   const documents = documentRule(raw);
   return {
     type: 'instant',
     selected_offers: [raw.id],
     passengers: passengers.map((passenger, index) => ({
-      id: ids[index],
+      id: ids[places[index] ?? 0],
+      // Each infant sits on the lap of an adult of its own.
+      ...(seats[index] === null && infants.length > 0 && { infant_passenger_id: ids[infants.shift() ?? 0] }),
       title: passenger.title,
       gender: passenger.gender,
       given_name: airlineName(passenger.given_name),
@@ -32,6 +39,19 @@ export function orderForm(raw: Fields, reference: string, passengers: readonly P
     metadata: { reference },
   };
 }
+
+/** The offer's passenger that each traveller is, by ages; null where none has that very age. */
+function placesOf(offered: readonly Fields[], offer: Offer, passengers: readonly Passenger[]): (number | null)[] {
+  const seats = offered.map(seatOf);
+  const day = lastDayOf(offer);
+  const ages = passengers.map(({ born_on }) => ageOn(born_on, day));
+  return seatsFor(ages, seats).map((place, index) => {
+    const seat = place === null ? null : seats[place];
+    return seat === null || seat === ages[index] ? place : null;
+  });
+}
+
+const lastDayOf = (offer: Offer): string => (offer.slices.at(-1) ?? offer).departing_at.slice(0, 10);
 
 /** Composes letters and uses the plain apostrophe, as Duffel refuses other spellings. */
 const airlineName = (name: string): string => name.normalize('NFC').replaceAll('’', "'");
@@ -59,7 +79,6 @@ const MOST_NAME = 20;
 /** ASCII, Latin-1 and Latin Extended-A, without the letters that airlines' systems lack (NO_LETTERS). */
 const NAME = /^[A-Za-zÀ-ſ '-]+$/u;
 const NO_LETTERS = /[ÆæĲĳŒœÞð×÷]/u;
-export const ADULT_YEARS = 18;
 
 /**
  * Finds, before payment, what Duffel refuses although it satisfies our own rules (domain/passengers.ts): names over 20
@@ -67,7 +86,12 @@ export const ADULT_YEARS = 18;
  */
 export function duffelIssues(passengers: readonly Passenger[], offer: Offer): PassengerIssue[] {
   const seen = new Map<string, number>();
-  const lastDay = (offer.slices.at(-1) ?? offer).departing_at.slice(0, 10);
+  const lastDay = lastDayOf(offer);
+  const seats = offer.passengers?.map(({ age }) => age) ?? passengers.map(() => null);
+  const places = seatsFor(
+    passengers.map(({ born_on }) => ageOn(born_on, lastDay)),
+    seats,
+  );
   return passengers.flatMap((passenger, index) => {
     const path = `passengers.${index}`;
     const name = [passenger.given_name, passenger.family_name].map((one) => airlineName(one).toLowerCase());
@@ -76,9 +100,7 @@ export function duffelIssues(passengers: readonly Passenger[], offer: Offer): Pa
     return [
       ...nameIssues(passenger, path),
       ...(twin === undefined ? [] : [{ path, message: twinMessage(twin), code: 'duplicate_passenger' as const }]),
-      ...(isAdult(passenger.born_on, lastDay)
-        ? []
-        : [wrong(`${path}.born_on`, `makes this passenger younger than ${ADULT_YEARS} on the last flight.`)]),
+      ...ageIssues(ageOn(passenger.born_on, lastDay), seats[places[index] ?? -1], `${path}.born_on`),
       ...(offer.identity_documents_required ? documentIssues(passenger, path) : []),
     ];
   });
@@ -99,9 +121,16 @@ const nameIssues = (passenger: Passenger, path: string): PassengerIssue[] =>
     return NAME.test(name) && !NO_LETTERS.test(name) ? [] : [wrong(`${path}.${field}`, WRONG_LETTERS)];
   });
 
-/** YYYY-MM-DD compares as text. */
-const isAdult = (bornOn: string, day: string): boolean =>
-  `${String(Number(bornOn.slice(0, 4)) + ADULT_YEARS).padStart(4, '0')}${bornOn.slice(4)}` <= day;
+/** Duffel takes adults of 18, and children of the very age that was searched. */
+function ageIssues(age: number, seat: Seat | undefined, path: string): PassengerIssue[] {
+  if (typeof seat === 'number' && seat !== age) {
+    const message = `makes this passenger ${age} on the last flight, and the fare is for a child of ${seat}.`;
+    return [{ path, message, code: 'passenger_age_mismatch' }];
+  }
+  return typeof seat === 'number' || age >= ADULT_FROM
+    ? []
+    : [wrong(path, `makes this passenger younger than ${ADULT_FROM} on the last flight.`)];
+}
 
 const documentIssues = (passenger: Passenger, path: string): PassengerIssue[] =>
   (['nationality', 'passport_number', 'passport_expiry'] as const).flatMap((field) =>

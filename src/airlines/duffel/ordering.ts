@@ -26,8 +26,8 @@ export async function createOrder(ports: DuffelPorts, request: OrderRequest): Pr
   // A second POST would only blur this refusal.
   if (isConflict(last?.code ?? null)) throw problem('offer_unavailable');
   if (last?.code === CREATION_FAILED) throw new OrderRefused('provider_failed', false);
-  const { raw, saleKey: searchKey } = await pricedOffer(ports, request);
-  const form = orderForm(raw, reference, request.passengers);
+  const { raw, offer, saleKey: searchKey } = await pricedOffer(ports, request);
+  const form = orderForm(raw, offer, reference, request.passengers);
   await checkUnsold(ports, reference, searchKey);
   const attempt = await ports.attempts.begin({ reference, attempt: (last?.attempt ?? 0) + 1, offerId, searchKey });
   if (!attempt) {

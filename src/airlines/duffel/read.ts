@@ -1,3 +1,4 @@
+import { ADULT_FROM, type Seat } from '../../kernel/domain/travel-ages.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 
 /** Readers of untrusted answers: null is missing or of another kind. */
@@ -50,6 +51,12 @@ export const flag = (value: unknown): boolean | null => (typeof value === 'boole
 
 export const count = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+
+/** The searched age of one of Duffel's passengers; null for an adult. */
+export const seatOf = ({ age }: Fields): Seat => {
+  const years = count(age);
+  return years === null || years >= ADULT_FROM ? null : years;
+};
 
 /** A quantity such as kilograms, never money; Duffel writes some as text. */
 export function quantity(value: unknown): number | null {

@@ -1,6 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
 import type { Offer } from '../../wire/flights/index.ts';
-import type { OfferQuery } from '../provider.ts';
+import { isRoundTrip, type OfferQuery } from '../provider.ts';
 import { readOffer } from './offers.ts';
 import { list, offerRequestId } from './read.ts';
 import { type Answer, type DuffelPorts, dataOf, failed, isOk } from './transport.ts';
@@ -28,18 +28,19 @@ export async function searchOffers(ports: DuffelPorts, query: OfferQuery): Promi
     isRefusable: true,
     mostMs: SEARCH_MS,
   });
-  checkPlaces(asked);
+  checkPlaces(asked, query);
   const requestId = offerRequestId(dataOf(asked).id);
   if (requestId === null) throw failed(asked);
   return readPages(ports, requestId, untilMs);
 }
 
 /** @throws Problem `airport_unknown` for a place that Duffel does not know */
-function checkPlaces({ status, pointers }: Answer): void {
+function checkPlaces({ status, pointers }: Answer, query: OfferQuery): void {
   if (status !== 400 && status !== 422) return;
   const paths = pointers.flatMap((pointer) => {
     const [, slice, end] = /slices\/(\d)\/(origin|destination)$/.exec(pointer) ?? [];
     if (end === undefined) return [];
+    if (!isRoundTrip(query)) return [`slices.${slice}.${end}`];
     // The return swaps origin and destination.
     return [(slice === '0') === (end === 'origin') ? 'origin_iata' : 'destination_iata'];
   });
@@ -88,12 +89,11 @@ async function readPages({ transport, zones, clock, log }: DuffelPorts, requestI
   return [...offers.values()];
 }
 
-function offerRequest({ origin, destination, departDate, returnDate, adults, cabinClass }: OfferQuery) {
-  const out = { origin, destination, departure_date: departDate };
-  const back = { origin: destination, destination: origin, departure_date: returnDate };
+function offerRequest({ slices, adults, childAges, cabinClass }: OfferQuery) {
   return {
-    slices: returnDate === undefined ? [out] : [out, back],
-    passengers: Array.from({ length: adults }, () => ({ type: 'adult' })),
+    slices: slices.map(({ origin, destination, departDate }) => ({ origin, destination, departure_date: departDate })),
+    // A type or an age, never both: Duffel tells infants and children by their ages.
+    passengers: [...Array.from({ length: adults }, () => ({ type: 'adult' })), ...childAges.map((age) => ({ age }))],
     cabin_class: cabinClass,
   };
 }

@@ -1,5 +1,6 @@
 import type { Updateable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
+import { agesOf } from '../../kernel/domain/travel-ages.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
 import { isProblemCode, problem } from '../../kernel/problems.ts';
 import type { Intent, Offer, Order } from '../../wire/flights/index.ts';
@@ -89,11 +90,14 @@ export function intentRecord(
   observedAmount: number | null,
   { request, rejectionReason, bookingReference, booking, order }: IntentFacts = {},
 ): Intent {
+  const offer = lockedOffer(row);
+  const ages = agesOf(offer);
   return {
     intent_id: row.intent_id,
     status: row.status,
     offer_id: row.offer_id,
     passenger_count: row.passenger_count,
+    ...(ages && { passenger_ages: { on: ages.on, ages: [...ages.seats] } }),
     funding_wallet: row.funding_wallet,
     refund_wallet: row.refund_wallet,
     ...(row.referrer === null ? {} : { referrer: row.referrer }),
@@ -108,7 +112,7 @@ export function intentRecord(
     },
     expected_ticket_amount: row.amount,
     expected_ticket_amount_decimal: formatUsdc(atomic(row.amount)),
-    expected_ticket_currency: lockedOffer(row).total_currency,
+    expected_ticket_currency: offer.total_currency,
     fee_amount: row.fee_amount,
     order_id: row.order_id,
     booking_requested_at: instantOrNull(row.booking_requested_at_ms),

@@ -1,5 +1,6 @@
 import { instant } from '../../kernel/clock.ts';
 import { checkPassengers } from '../../kernel/domain/passengers.ts';
+import { agesOf } from '../../kernel/domain/travel-ages.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/index.ts';
 import { inTurn } from '../../store/base/index.ts';
@@ -150,6 +151,7 @@ async function checkTravellers({ provider, clock }: FlightsPorts, passengers: re
   const ours = await checkPassengers(passengers, {
     count: intent.passenger_count,
     departureDate: offer.departing_at.slice(0, 10),
+    ages: agesOf(offer),
     documentsRequired: offer.identity_documents_required,
     today: instant(clock.now()).slice(0, 10),
   });

@@ -1,9 +1,10 @@
-import type { OfferQuery, Provider } from '../../airlines/index.ts';
+import { type OfferQuery, type Provider, type QuerySlice, roundTripOf } from '../../airlines/index.ts';
 import { DAY_MS, localDate } from '../../kernel/clock.ts';
 import { metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
 import { filterOffers, lookupFor } from '../../kernel/domain/offer-filters.ts';
 import { groupByItinerary, sortOffers } from '../../kernel/domain/offers.ts';
 import { isRealDate } from '../../kernel/domain/passengers.ts';
+import { agesFault } from '../../kernel/domain/travel-ages.ts';
 import { didYouMeanOneOf } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/index.ts';
@@ -40,19 +41,19 @@ export function searchCall(
     async check() {
       const provider = configured(ports.provider);
       await checkTrip(request, provider, ports.clock.now());
-      const ages = provider.leastAge === undefined ? '' : ` for travellers of ${provider.leastAge} and over`;
-      return toTreasury(
-        ports,
-        () => pricing.searchPrice(),
-        `Search ${request.origin_iata} to ${request.destination_iata}${ages}`,
-      );
+      const isOfAge = provider.leastAge !== undefined && childAgesOf(request).length === 0;
+      const ages = isOfAge ? ` for travellers of ${provider.leastAge} and over` : '';
+      const journey = slicesOf(request).map(({ origin, destination }) => `${origin} to ${destination}`);
+      return toTreasury(ports, () => pricing.searchPrice(), `Search ${routeText(journey, request)}${ages}`);
     },
     async perform(payment) {
       const query = queryOf(request);
       const found = await configured(ports.provider).search(query);
       const { passed, ...left } = await suiting(found, request);
       const offers = arranged(passed, request);
-      const isEnriching = ports.lowcost?.serves(query) === true;
+      const trip = roundTripOf(query);
+      const isEnriching = trip !== null && ports.lowcost?.serves(trip) === true;
+      const leftOut = trip === null ? leftOutOf(ports.lowcost, query) : null;
       const progress = isEnriching
         ? { search_id: await keepSearch(ports, request), poll_after_ms: ports.options.pollAfterMs }
         : {};
@@ -64,6 +65,7 @@ export function searchCall(
         offers: offers.slice(0, request.limit),
         total_offers: offers.length,
         ...left,
+        ...(leftOut && { sellers_left_out: [leftOut] }),
       };
       return { status: 200, body };
     },
@@ -97,7 +99,9 @@ export async function searchUpdates(
     .executeTakeFirst();
   if (!row || !lowcost) throw problem('search_not_found');
   const request = JSON.parse(row.request) as SearchRequest;
-  const found = await lowcost.quote(queryOf(request), row.started_at_ms);
+  const trip = roundTripOf(queryOf(request));
+  if (!trip) throw problem('search_not_found');
+  const found = await lowcost.quote(trip, row.started_at_ms);
   // A cursor that is ahead of this process's clock stays where it is.
   const seen = Number(cursor ?? 0);
   const { passed, hidden } = await suiting(found.offers.slice(seen), request);
@@ -114,12 +118,52 @@ export async function searchUpdates(
   return { ...answer, status: 'enriching', poll_after_ms: Math.max(LEAST_POLL_MS, waitMs) };
 }
 
+/** A field that names a place or a day of a direction. */
+type Place = Readonly<Record<keyof QuerySlice, string>>;
+
+/** Each direction with the fields that say it: of a request without `slices`, the return swaps the places. */
+function directionsOf(request: SearchRequest): { readonly slice: QuerySlice; readonly at: Place }[] {
+  if (request.slices) {
+    return request.slices.map(({ origin, destination, departure_date: departDate }, index) => ({
+      slice: { origin, destination, departDate },
+      at: {
+        origin: `slices.${index}.origin`,
+        destination: `slices.${index}.destination`,
+        departDate: `slices.${index}.departure_date`,
+      },
+    }));
+  }
+  const { origin_iata: origin = '', destination_iata: destination = '', depart_date: departDate = '' } = request;
+  const at = { origin: 'origin_iata', destination: 'destination_iata', departDate: 'depart_date' };
+  const there = { slice: { origin, destination, departDate }, at };
+  const { return_date: back } = request;
+  if (back === undefined) return [there];
+  const home = {
+    slice: { origin: destination, destination: origin, departDate: back },
+    at: { ...at, departDate: 'return_date' },
+  };
+  return [there, home];
+}
+
+const slicesOf = (request: SearchRequest): QuerySlice[] => directionsOf(request).map(({ slice }) => slice);
+
+const childAgesOf = (request: SearchRequest): readonly number[] => request.child_ages ?? [];
+
+/** A journey there and back is named by its way there. */
+const routeText = (journey: readonly string[], { slices }: SearchRequest): string =>
+  slices ? journey.join(', ') : (journey[0] ?? '');
+
+/** The sellers that would take a direction of the query for adults alone, and why they can't sell it; null: none. */
+function leftOutOf(lowcost: FlightsPorts['lowcost'], { slices, adults, childAges, cabinClass }: OfferQuery) {
+  const isFlown = slices.some((slice) => lowcost?.serves({ ...slice, adults, cabinClass }));
+  if (!isFlown) return null;
+  return { sellers: 'lowcost', because: childAges.length > 0 ? 'child_ages' : 'slices' } as const;
+}
+
 const queryOf = (request: SearchRequest): OfferQuery => ({
-  origin: request.origin_iata,
-  destination: request.destination_iata,
-  departDate: request.depart_date,
-  returnDate: request.return_date,
+  slices: slicesOf(request),
   adults: request.adults,
+  childAges: childAgesOf(request),
   cabinClass: request.cabin_class,
 });
 
@@ -136,8 +180,8 @@ function arranged(offers: readonly Offer[], request: SearchRequest): Offer[] {
 }
 
 /** Checks codes of airlines, and times that exclude each other, before anything is charged. */
-async function filterIssues(request: SearchRequest): Promise<{ path: string; message: string }[]> {
-  const issues: { path: string; message: string }[] = [];
+async function filterIssues(request: SearchRequest): Promise<Issue[]> {
+  const issues: Issue[] = [];
   const excludes = (path: 'departure' | 'arrival') => {
     const [after, before] = [request[`${path}_after`], request[`${path}_before`]];
     if (after === undefined || before === undefined || dayAndTime(before) >= dayAndTime(after)) return;
@@ -174,38 +218,69 @@ function notAnAirport(code: string, provider: Provider): string {
 /** The latest time zone: avoids calling a day past too early where an airport's zone is unknown. */
 const WHERE_DAYS_END = 'Etc/GMT+12';
 
-/** Checks airports, and real dates neither past nor too far ahead. @throws Problem `invalid_request`, every issue */
+type Issue = { path: string; message: string };
+
+/** Checks airports, real dates neither past nor too far ahead, and ages. @throws Problem `invalid_request`, every issue */
 async function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): Promise<void> {
-  const issues: { path: string; message: string }[] = [];
-  const origin = provider.airport(request.origin_iata);
-  for (const path of ['origin_iata', 'destination_iata'] as const) {
-    const code = request[path];
-    const isOther = metropolitanArea(code) === null ? provider.takesAnyAirport : provider.takesCities;
-    const mayBe = provider.airport(code) !== null || isOther;
-    if (!mayBe) issues.push({ path, message: notAnAirport(code, provider) });
+  const missing = missingIssues(request);
+  const issues = [...missing, ...agesIssues(request)];
+  const directions = missing.length > 0 ? [] : directionsOf(request);
+  const isReturn = request.return_date !== undefined;
+  for (const [index, { slice, at }] of directions.entries()) {
+    // A return names the places of the way there.
+    if (!(isReturn && index > 0)) issues.push(...placeIssues(slice, at, provider));
   }
-  if (request.origin_iata === request.destination_iata) {
-    issues.push({ path: 'destination_iata', message: 'is the same as the origin.' });
-  }
-  const [earliest, latest] = daysToSell(request, nowMs, origin?.timeZone ?? WHERE_DAYS_END);
-  for (const path of ['depart_date', 'return_date'] as const) {
-    const date = request[path];
-    if (date === undefined) continue;
+  const zone = provider.airport(directions[0]?.slice.origin ?? '')?.timeZone ?? WHERE_DAYS_END;
+  const [earliest, latest] = daysToSell(
+    directions.map(({ slice }) => slice.departDate),
+    nowMs,
+    zone,
+  );
+  for (const [index, { slice, at }] of directions.entries()) {
+    const { departDate: date } = slice;
+    const path = at.departDate;
     if (!isRealDate(date)) issues.push({ path, message: 'is not a real date. Write it as 2026-12-20.' });
     else if (date < earliest) issues.push({ path, message: 'is in the past. Choose today or later.' });
     else if (date > latest)
       issues.push({ path, message: `is more than ${MOST_DAYS_AHEAD} days ahead. Choose an earlier day.` });
-  }
-  if (request.return_date !== undefined && request.return_date < request.depart_date) {
-    issues.push({ path: 'return_date', message: 'is before depart_date.' });
+    const before = directions[index - 1];
+    if (before && date < before.slice.departDate) issues.push({ path, message: `is before ${before.at.departDate}.` });
   }
   issues.push(...(await filterIssues(request)));
   if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
 }
 
+const JOURNEY = ['origin_iata', 'destination_iata', 'depart_date'] as const;
+
+/** A journey is named by these fields, or by `slices`. */
+function missingIssues(request: SearchRequest): Issue[] {
+  const message = request.slices ? 'says what slices says: leave it out.' : 'is missing.';
+  return [...JOURNEY, ...(request.slices ? (['return_date'] as const) : [])]
+    .filter((path) => (request[path] === undefined) === (request.slices === undefined))
+    .map((path) => ({ path, message }));
+}
+
+function agesIssues(request: SearchRequest): Issue[] {
+  const message = agesFault(request.adults, childAgesOf(request));
+  return message === null ? [] : [{ path: 'child_ages', message }];
+}
+
+function placeIssues({ origin, destination }: QuerySlice, at: Place, provider: Provider): Issue[] {
+  const issues: Issue[] = [];
+  for (const [code, path] of [
+    [origin, at.origin],
+    [destination, at.destination],
+  ] as const) {
+    const isOther = metropolitanArea(code) === null ? provider.takesAnyAirport : provider.takesCities;
+    const mayBe = provider.airport(code) !== null || isOther;
+    if (!mayBe) issues.push({ path, message: notAnAirport(code, provider) });
+  }
+  if (origin === destination) issues.push({ path: at.destination, message: 'is the same as the origin.' });
+  return issues;
+}
+
 /** The first and last day sold, by the zone's calendar: looked up (15 ms) only for days within a day of either end. */
-function daysToSell(request: SearchRequest, nowMs: number, timeZone: string): [earliest: string, latest: string] {
-  const days = [request.depart_date, request.return_date ?? request.depart_date];
+function daysToSell(days: readonly string[], nowMs: number, timeZone: string): [earliest: string, latest: string] {
   const utcDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const clear = days.every(
     (day) => day > utcDay(nowMs + DAY_MS) && day < utcDay(nowMs + (MOST_DAYS_AHEAD - 1) * DAY_MS),

@@ -1,5 +1,6 @@
 import { isRealDate, yearsLater } from '../clock.ts';
 import { alpha3Of, isCountry } from './countries.ts';
+import { ADULT_FROM, ageOn, type Seat, seatsFor, seatsText, YOUTH_FROM } from './travel-ages.ts';
 
 export { isRealDate } from '../clock.ts';
 
@@ -16,6 +17,7 @@ export interface PassengerIssue {
   readonly code:
     | 'invalid_request'
     | 'duplicate_passenger'
+    | 'passenger_age_mismatch'
     | 'passenger_count_mismatch'
     | 'travel_document_required'
     | 'travel_document_expired';
@@ -32,6 +34,10 @@ export interface PassengerRules {
   readonly count: number;
   /** The first departure's YYYY-MM-DD; null leaves age to the service. */
   readonly departureDate: string | null;
+  /** Of a fare for children too: its seats, and the day that ages count on; absent: for adults alone. */
+  readonly ages?: { readonly on: string; readonly seats: readonly Seat[] } | undefined;
+  /** The one seat that a passenger is asked about for. */
+  readonly seat?: Seat | undefined;
   /** Lowcost offers need nationality, passport_number and passport_expiry. */
   readonly documentsRequired: boolean;
   /** YYYY-MM-DD, UTC. */
@@ -75,7 +81,6 @@ export function bookablePassengers(
   }));
 }
 
-const LEAST_AGE_YEARS = 12;
 const MOST_AGE_YEARS = 120;
 const LATIN = String.raw`(?:(?=\p{L})\p{Script=Latin}\p{M}*)`;
 const NAME = new RegExp(`^${LATIN}(?:[ '’-]?${LATIN})*$`, 'u');
@@ -86,7 +91,7 @@ const EMAIL =
 export async function checkPassengerField(
   field: PassengerField,
   value: string,
-  rules: Pick<PassengerRules, 'departureDate' | 'today'>,
+  rules: Pick<PassengerRules, 'departureDate' | 'today' | 'ages' | 'seat'>,
 ): Promise<string | null> {
   switch (field) {
     case 'given_name':
@@ -119,13 +124,21 @@ export async function checkPassengerField(
   }
 }
 
-function checkBirthDate(value: string, rules: Pick<PassengerRules, 'departureDate' | 'today'>): string | null {
+function checkBirthDate(
+  value: string,
+  rules: Pick<PassengerRules, 'departureDate' | 'today' | 'ages' | 'seat'>,
+): string | null {
   if (!isRealDate(value)) return 'must be a date that exists, as YYYY-MM-DD.';
   if (value >= rules.today) return 'must be in the past.';
   if (yearsLater(value, MOST_AGE_YEARS) < rules.today) return `is more than ${MOST_AGE_YEARS} years ago.`;
+  const { ages, seat } = rules;
+  if (ages && seat !== null) {
+    const age = ageOn(value, ages.on);
+    return seat === undefined || seatsFor([age], [seat])[0] === 0 ? null : agedText(age, ages.on, [seat]);
+  }
   // Such dates compare as text; 29 February comes of age on 1 March.
-  if (rules.departureDate !== null && yearsLater(value, LEAST_AGE_YEARS) > rules.departureDate) {
-    return `makes this passenger younger than ${LEAST_AGE_YEARS} on the day of departure.`;
+  if (rules.departureDate !== null && yearsLater(value, YOUTH_FROM) > rules.departureDate) {
+    return `makes this passenger younger than ${YOUTH_FROM} on the day of departure.`;
   }
   return null;
 }
@@ -163,8 +176,33 @@ export async function checkPassengers(list: readonly unknown[], rules: Passenger
     else if (holder !== undefined)
       report(`${path}.passport_number`, `is the passport of passenger ${holder + 1}.`, 'duplicate_passenger');
   }
+  if (issues.length === 0 && rules.ages) issues.push(...ageIssues(list as { born_on: string }[], rules.ages));
   return issues;
 }
+
+/** Finds passengers of other ages than were searched, and children under 12 without a traveller of age. */
+function ageIssues(
+  list: readonly { readonly born_on: string }[],
+  { on, seats }: NonNullable<PassengerRules['ages']>,
+): PassengerIssue[] {
+  const code = 'passenger_age_mismatch';
+  const ages = list.map(({ born_on }) => ageOn(born_on, on));
+  const issues = seatsFor(ages, seats).flatMap((seat, index): PassengerIssue[] =>
+    seat === null
+      ? [{ path: `passengers.${index}.born_on`, message: agedText(ages[index] ?? 0, on, seats), code }]
+      : [],
+  );
+  if (issues.length > 0) return issues;
+  if ((ages[0] ?? 0) < YOUTH_FROM) {
+    return [{ path: 'passengers.0', message: 'must be an adult: the first passenger receives all e-mails.', code }];
+  }
+  const isAlone = ages.some((age) => age < YOUTH_FROM) && !ages.some((age) => age >= ADULT_FROM);
+  const message = `have a child under ${YOUTH_FROM} and no traveller of ${ADULT_FROM} or over.`;
+  return isAlone ? [{ path: 'passengers', message, code }] : [];
+}
+
+const agedText = (age: number, on: string, seats: readonly Seat[]): string =>
+  `makes this passenger ${age} on ${on}, the day of the last flight; the fare is for ${seatsText(seats)}.`;
 
 /** Finds passports that expire before the journey's `lastDay` (YYYY-MM-DD), for a warning: they may be renewed. */
 export function passportsTooOld(

@@ -7,10 +7,12 @@ import {
   type Scenario,
 } from '../../airlines/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { ageOn, agesOf, seatsFor } from '../../kernel/domain/travel-ages.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/index.ts';
+import type { Offer, Passenger } from '../../wire/flights/index.ts';
 import type { OrderBook } from './orders.ts';
 import { scenarioOn, TICKETING_SLOW_BY } from './scenarios.ts';
 import { type Air, openAir, rateLimited, readOffer, searchOffers } from './search.ts';
@@ -70,7 +72,8 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
       return found ? { name: found.name, city: found.city, country: found.country, timeZone: found.timeZone } : null;
     },
     async search(query) {
-      if (scenarioOn(scenario, query.origin, query.destination) === 'rate_limited') throw rateLimited();
+      const [first] = query.slices;
+      if (scenarioOn(scenario, first?.origin ?? '', first?.destination ?? '') === 'rate_limited') throw rateLimited();
       return searchOffers(air(), query, clock.now());
     },
     async offer(offerId, moment = 'quote') {
@@ -91,6 +94,17 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
 const liveOffer = ({ air, scenario, clock }: Airline, offerId: string, moment: OfferMoment) =>
   readOffer(air(), scenario, offerId, moment, clock.now());
 
+/** True for passengers of the ages that a fare for children too was sold for. */
+function areSeated(passengers: readonly Passenger[], offer: Offer): boolean {
+  const ages = agesOf(offer);
+  if (!ages) return true;
+  const given = seatsFor(
+    passengers.map(({ born_on }) => ageOn(born_on, ages.on)),
+    ages.seats,
+  );
+  return !given.includes(null);
+}
+
 async function createOrder(airline: Airline, wanted: OrderRequest): Promise<ProviderOrder> {
   const { clock, ticketingMs } = airline;
   const { reference, offerId, expectedAmountDecimal, passengers } = wanted;
@@ -99,7 +113,9 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
   const known = await book.byReference(reference, nowMs);
   if (known) return known;
   const { offer, scenario, passengerCount } = liveOffer(airline, offerId, 'booking');
-  if (passengers.length !== passengerCount) throw new OrderRefused('form_rejected', false);
+  if (passengers.length !== passengerCount || !areSeated(passengers, offer)) {
+    throw new OrderRefused('form_rejected', false);
+  }
   if (parseUsdc(offer.total_amount_decimal) !== parseUsdc(expectedAmountDecimal)) {
     throw problem('offer_repriced', {
       detail: { expected_ticket_amount: expectedAmountDecimal, current_ticket_amount: offer.total_amount_decimal },

@@ -6,10 +6,12 @@ import type { Flight, Timetable } from './timetable.ts';
 import type { Airport, World } from './world.ts';
 
 const PREFIX = 'off_';
-const VERSION = 1;
 const MAC_BYTES = 9;
 const HEADER_BYTES = 12;
+/** Without the origins of two directions. */
+const SHORT_HEADER_BYTES = 8;
 const DIRECTION_BYTES = 3;
+const ORIGIN_BYTES = 2;
 const FLIGHT_BYTES = 4;
 const FIRST_DAY = 18_262;
 
@@ -48,24 +50,38 @@ export function createOfferIds(world: World, network: Network, timetable: Timeta
 
 type FlightOf = (packed: number, from: Airport, day: number) => Flight | null;
 
-function packed({ issuedMinute, journey, plating, tier, sellerIndex, cabin, adults }: Selection): Buffer {
+/**
+ * Version 1 has adults alone and up to two directions, whose origins are in its header. Version 2 names the ages of
+ * children after the header, and the origin of each direction with it.
+ */
+function packed(selection: Selection): Buffer {
+  const { issuedMinute, journey, plating, tier, sellerIndex, cabin, adults, childAges } = selection;
+  const isFirst = childAges.length === 0 && journey.length <= 2;
   const flights = journey.reduce((count, one) => count + one.length, 0);
-  const bytes = Buffer.alloc(HEADER_BYTES + journey.length * DIRECTION_BYTES + flights * FLIGHT_BYTES);
+  const headerBytes = isFirst ? HEADER_BYTES : SHORT_HEADER_BYTES + 1 + childAges.length;
+  const directionBytes = isFirst ? DIRECTION_BYTES : DIRECTION_BYTES + ORIGIN_BYTES;
+  const bytes = Buffer.alloc(headerBytes + journey.length * directionBytes + flights * FLIGHT_BYTES);
   // Buffer's own writers cost a tenth of a search.
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  view.setUint8(0, VERSION);
+  view.setUint8(0, isFirst ? 1 : 2);
   view.setUint32(1, issuedMinute);
-  view.setUint8(5, (adults << 4) | (CABINS.indexOf(cabin) << 1) | (journey.length - 1));
+  view.setUint8(5, (adults << 4) | (CABINS.indexOf(cabin) << (isFirst ? 1 : 2)) | (journey.length - 1));
   view.setUint8(6, (sellerIndex << 4) | tier);
   view.setUint8(7, plating.index);
-  view.setUint16(8, journey[0]?.[0]?.from.index ?? 0);
-  view.setUint16(10, journey[1]?.[0]?.from.index ?? 0);
-  let at = HEADER_BYTES;
+  if (isFirst) {
+    view.setUint16(8, journey[0]?.[0]?.from.index ?? 0);
+    view.setUint16(10, journey[1]?.[0]?.from.index ?? 0);
+  } else {
+    view.setUint8(SHORT_HEADER_BYTES, childAges.length);
+    for (const [at, age] of childAges.entries()) view.setUint8(SHORT_HEADER_BYTES + 1 + at, age);
+  }
+  let at = headerBytes;
   for (const itinerary of journey) {
     const day = itinerary[0]?.day ?? FIRST_DAY;
     view.setUint16(at, day - FIRST_DAY);
     view.setUint8(at + 2, itinerary.length);
-    at += DIRECTION_BYTES;
+    if (!isFirst) view.setUint16(at + DIRECTION_BYTES, itinerary[0]?.from.index ?? 0);
+    at += directionBytes;
     for (const flight of itinerary) {
       const where = (flight.to.index << 22) | (flight.airline.index << 15);
       const when = (flight.slot.number << 10) | ((flight.day - day + 2) << 7);
@@ -78,30 +94,46 @@ function packed({ issuedMinute, journey, plating, tier, sellerIndex, cabin, adul
 
 /** null for bytes that are no selection of this world. */
 function unpacked(world: World, bytes: Buffer, flightOf: FlightOf): Selection | null {
-  if (bytes.readUInt8(0) !== VERSION) return null;
-  const journey = journeyIn(world, bytes, flightOf);
-  const cabin = CABINS[(bytes.readUInt8(5) >>> 1) & 3];
+  const version = bytes.readUInt8(0);
+  if (version !== 1 && version !== 2) return null;
+  const byte = bytes.readUInt8(5);
+  const children = version === 1 ? 0 : bytes.readUInt8(SHORT_HEADER_BYTES);
+  const headerBytes = version === 1 ? HEADER_BYTES : SHORT_HEADER_BYTES + 1 + children;
+  if (headerBytes > bytes.length) return null;
+  const childAges = [...bytes.subarray(headerBytes - children, headerBytes)];
+  const journey =
+    version === 1
+      ? journeyIn(bytes, flightOf, { at: headerBytes, count: (byte & 1) + 1, originAt: (i) => 8 + 2 * i }, world)
+      : journeyIn(bytes, flightOf, { at: headerBytes, count: (byte & 3) + 1, originAt: null }, world);
+  const cabin = CABINS[(byte >>> (version === 1 ? 1 : 2)) & 3];
   const plating = world.airlines[bytes.readUInt8(7)];
   const tier = bytes.readUInt8(6) & 15;
   const sellerIndex = bytes.readUInt8(6) >>> 4;
-  const adults = bytes.readUInt8(5) >>> 4;
+  const adults = byte >>> 4;
   if (!journey || !cabin || !plating || adults < 1) return null;
   if (tier >= plating.brands.length || sellerIndex >= SELLERS.length) return null;
-  return { issuedMinute: bytes.readUInt32BE(1), journey, plating, tier, sellerIndex, cabin, adults };
+  return { issuedMinute: bytes.readUInt32BE(1), journey, plating, tier, sellerIndex, cabin, adults, childAges };
+}
+
+/** Where a journey is in the bytes; `originAt` is null where each direction names its own. */
+interface Place {
+  readonly at: number;
+  readonly count: number;
+  readonly originAt: ((direction: number) => number) | null;
 }
 
 /** null for a flight that does not fly, or a wrong length. */
-function journeyIn(world: World, bytes: Buffer, flightOf: FlightOf): Flight[][] | null {
-  const directions = (bytes.readUInt8(5) & 1) + 1;
+function journeyIn(bytes: Buffer, flightOf: FlightOf, place: Place, world: World): Flight[][] | null {
+  const directionBytes = place.originAt ? DIRECTION_BYTES : DIRECTION_BYTES + ORIGIN_BYTES;
   const journey: Flight[][] = [];
-  let at = HEADER_BYTES;
-  for (let direction = 0; direction < directions; direction++) {
-    if (at + DIRECTION_BYTES > bytes.length) return null;
+  let { at } = place;
+  for (let direction = 0; direction < place.count; direction++) {
+    if (at + directionBytes > bytes.length) return null;
     const day = bytes.readUInt16BE(at) + FIRST_DAY;
     const count = bytes.readUInt8(at + 2);
-    at += DIRECTION_BYTES;
+    let from = world.airports[bytes.readUInt16BE(place.originAt?.(direction) ?? at + DIRECTION_BYTES)];
+    at += directionBytes;
     if (count === 0 || at + count * FLIGHT_BYTES > bytes.length) return null;
-    let from = world.airports[bytes.readUInt16BE(8 + 2 * direction)];
     const itinerary: Flight[] = [];
     for (let i = 0; i < count; i++, at += FLIGHT_BYTES) {
       const flight = from ? flightOf(bytes.readUInt32BE(at), from, day) : null;

@@ -1,5 +1,5 @@
 import { instant } from '../../kernel/clock.ts';
-import type { CabinClass, Offer, Segment, Slice } from '../../wire/flights/index.ts';
+import type { CabinClass, Offer, OfferPassenger, Segment, Slice } from '../../wire/flights/index.ts';
 import type { Itinerary } from './itineraries.ts';
 import {
   cabinOn,
@@ -21,6 +21,7 @@ import {
   SELLERS,
   type Selection,
   type Seller,
+  seatsOf,
 } from './prices.ts';
 import type { Flight } from './timetable.ts';
 import { type Airline, type Airport, TOPIC, type World } from './world.ts';
@@ -53,7 +54,7 @@ export const frameOf = (world: World, journey: Journey, plating: Airline, cabin:
 
 /** Pure: equal selections give equal offers on every machine. */
 export function composeOffer(world: World, id: string, selection: Selection, base: BaseFare, frame: Frame): Offer {
-  const { journey, plating, tier, cabin, adults, sellerIndex } = selection;
+  const { journey, plating, tier, cabin, sellerIndex } = selection;
   const seller = SELLERS[sellerIndex];
   if (!seller) throw new RangeError('not a selection of this world');
   const price = priceOf(world, base, selection, seller);
@@ -89,9 +90,10 @@ export function composeOffer(world: World, id: string, selection: Selection, bas
     total_amount: price.totalCents * 10_000,
     total_amount_decimal: decimalOf(price.totalCents),
     total_currency: seller.currency,
+    ...(price.each && { passengers: price.each.map((one) => passengerOf(one, seller)) }),
     base_amount_decimal: showsTax ? decimalOf(price.baseCents) : null,
     tax_amount_decimal: showsTax ? decimalOf(price.taxCents) : null,
-    total_emissions_kg: emissions === null ? null : Math.round(emissions * adults),
+    total_emissions_kg: emissions === null ? null : Math.round(emissions * seatsOf(selection)),
     supported_loyalty_programmes: sellerIndex === DIRECT || base.bits % 3 === 0 ? [...frame.programmes] : [],
     // Documents are checked at the airport, and booking pays.
     identity_documents_required: false,
@@ -99,6 +101,16 @@ export function composeOffer(world: World, id: string, selection: Selection, bas
     expires_at: instant(expiresAtMs(world, selection, base)),
   };
 }
+
+/** An agency that tells no taxes tells no parts of its price either. */
+const passengerOf = (
+  { type, age, baseCents, taxCents }: NonNullable<ReturnType<typeof priceOf>['each']>[number],
+  { silent }: Seller,
+): OfferPassenger => ({
+  type,
+  age,
+  total_amount_decimal: silent.includes('tax') ? null : decimalOf(baseCents + taxCents),
+});
 
 function sliceOf(world: World, itinerary: Itinerary, plating: Airline): Slice {
   const first = itinerary[0];
@@ -208,7 +220,7 @@ function fareBasis({ plating, tier, journey }: Selection, cabin: CabinClass, dep
  * free, null undisclosed (CONTRACT, section 4).
  */
 function fareTerms(world: World, selection: Selection, seller: Seller, journeyKm: number, totalCents: number) {
-  const { plating: airline, cabin, tier, adults } = selection;
+  const { plating: airline, cabin, tier } = selection;
   const { dice } = world;
   const top = airline.brands.length - 1;
   const premium = cabin === 'business' || cabin === 'first';
@@ -225,7 +237,7 @@ function fareTerms(world: World, selection: Selection, seller: Seller, journeyKm
   const penalty = (share: number, what: number): string => {
     const usual = (long ? 120 : 45) + 15 * dice.pick(6, TOPIC.conditions, airline.index, what);
     const rate = seller.currency === 'EUR' ? EUR_PER_USD : 1;
-    const cents = Math.round(usual * share * (premium ? 1.5 : 1) * rate) * 100 * adults;
+    const cents = Math.round(usual * share * (premium ? 1.5 : 1) * rate) * 100 * seatsOf(selection);
     return decimalOf(Math.min(cents, Math.floor((totalCents * 0.6) / 100) * 100));
   };
   const generous = tier + (premium ? 1 : 0);

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../kernel/clock.ts';
+import { travellerType } from '../../kernel/domain/travel-ages.ts';
 import { decimalOf as decimalText, unitsOf } from '../../kernel/money.ts';
 import type { CabinClass } from '../../wire/flights/index.ts';
 import type { Itinerary } from './itineraries.ts';
@@ -49,7 +50,16 @@ export interface Selection {
   readonly sellerIndex: number;
   readonly cabin: CabinClass;
   readonly adults: number;
+  /** Of the travellers under 18, on the day of the last flight. */
+  readonly childAges: readonly number[];
 }
+
+/** Travellers with a seat of their own: an infant sits on a lap. */
+export const seatsOf = ({ adults, childAges }: Pick<Selection, 'adults' | 'childAges'>): number =>
+  adults + childAges.filter((age) => travellerType(age) !== 'infant').length;
+
+/** Shares of an adult's fare before taxes. */
+const SHARES = { adult: 1, youth: 1, child: 0.75, infant: 0.1 } as const;
 
 export type BaseFare = ReturnType<typeof baseFare>;
 
@@ -106,17 +116,28 @@ function taxOf(world: World, itinerary: Itinerary): number {
   return tax + (first === 'GB' ? (lengthKm(itinerary) > 3200 ? 96 : 16) : 0);
 }
 
-/** All adults, in cents of the seller's currency. */
+/** All travellers, in cents of the seller's currency, and each apart where children are among them. */
 export function priceOf(world: World, base: BaseFare, selection: Selection, seller: Seller) {
-  const { plating, tier, sellerIndex, adults } = selection;
+  const { plating, tier, sellerIndex, adults, childAges } = selection;
   const spread = 0.94 + 0.12 * world.dice.unit(TOPIC.brands, plating.index, tier);
   const brand = 1 + ((BRAND_STEP[tier] ?? 2) - 1) * spread;
   const [least, most] = seller.markup;
   const markup = least + (most - least) * world.dice.unit(TOPIC.seller, base.bits, sellerIndex, tier, 1);
   const rate = seller.currency === 'EUR' ? EUR_PER_USD : 1;
-  const baseCents = Math.round(base.fareCents * brand * (1 + markup) * rate) * adults;
-  const taxCents = Math.round(base.taxCents * rate) * adults;
-  return { baseCents, taxCents, totalCents: baseCents + taxCents };
+  const oneBase = Math.round(base.fareCents * brand * (1 + markup) * rate);
+  const oneTax = Math.round(base.taxCents * rate);
+  if (childAges.length === 0) {
+    return { baseCents: oneBase * adults, taxCents: oneTax * adults, totalCents: (oneBase + oneTax) * adults };
+  }
+  const ages = [...Array.from({ length: adults }, () => null), ...childAges];
+  const each = ages.map((age) => {
+    const type = travellerType(age);
+    // Airports charge for seats, so that an infant pays no tax.
+    return { type, age, baseCents: Math.round(oneBase * SHARES[type]), taxCents: type === 'infant' ? 0 : oneTax };
+  });
+  const baseCents = each.reduce((sum, one) => sum + one.baseCents, 0);
+  const taxCents = each.reduce((sum, one) => sum + one.taxCents, 0);
+  return { baseCents, taxCents, totalCents: baseCents + taxCents, each };
 }
 
 export const decimalOf = (cents: number): string => decimalText(BigInt(cents), 2, 2);

@@ -7,7 +7,7 @@ import { createItineraries, type Itinerary } from './itineraries.ts';
 import { isSoldIn, type Journey, lengthKm, platingAirlines } from './journey.ts';
 import { createOfferIds } from './offer-id.ts';
 import { composeOffer, expiresAtMs, frameOf } from './offers.ts';
-import { type BaseFare, baseFare, DIRECT, decimalOf, EUR_PER_USD, SELLERS, type Selection } from './prices.ts';
+import { type BaseFare, baseFare, DIRECT, decimalOf, EUR_PER_USD, SELLERS, type Selection, seatsOf } from './prices.ts';
 import { RATE_LIMIT_RETRY_SECONDS, REPRICED_BY, scenarioOn } from './scenarios.ts';
 import { createTimetable } from './timetable.ts';
 import { createWorld, TOPIC, type World } from './world.ts';
@@ -26,28 +26,28 @@ export function openAir(seed: string) {
 export type Air = ReturnType<typeof openAir>;
 
 const SALES_CLOSE_MS = 90 * MINUTE_MS;
-/** Combined outbounds, and inbounds for each. */
-const OUTBOUND = 14;
-const INBOUND = 3;
+/** Combined itineraries of the first direction, and of each later one for what comes before it, by directions. */
+const COMBINED = [
+  [14, 3],
+  [9, 2],
+  [5, 2],
+] as const;
 const TURN_AROUND_MS = HOUR_MS;
 
 /** Dollar offers by price, then those in other currencies. */
 export function searchOffers(air: Air, query: OfferQuery, nowMs: number): Offer[] {
   const { world, itineraries } = air;
-  const { departDate, returnDate } = query;
-  const from = world.byCode(query.origin);
-  const to = world.byCode(query.destination);
-  if (!from || !to || from === to || ![departDate, returnDate ?? departDate].map(dayOf).every(Number.isInteger))
-    return [];
-  const find = (a: typeof from, b: typeof to, date: string) =>
+  const directions = query.slices.flatMap(({ origin, destination, departDate }) => {
+    const [from, to, day] = [world.byCode(origin), world.byCode(destination), dayOf(departDate)];
+    return from && to && from !== to && Number.isInteger(day) ? [{ from, to, day }] : [];
+  });
+  if (directions.length === 0 || directions.length < query.slices.length) return [];
+  const found = directions.map(({ from, to, day }) =>
     itineraries
-      .find(a, b, dayOf(date), nowMs + SALES_CLOSE_MS)
-      .filter((itinerary) => isSoldIn(itinerary, query.cabinClass));
-  const outbound = find(from, to, departDate);
-  const journeys: readonly Journey[] =
-    returnDate === undefined
-      ? outbound.map((itinerary) => [itinerary])
-      : combine(world, outbound, find(to, from, returnDate));
+      .find(from, to, day, nowMs + SALES_CLOSE_MS)
+      .filter((itinerary) => isSoldIn(itinerary, query.cabinClass)),
+  );
+  const journeys = combined(world, found);
   const issuedMinute = Math.floor(nowMs / MINUTE_MS);
   return journeys
     .flatMap((journey) => offersFor(air, query, journey, issuedMinute))
@@ -64,7 +64,7 @@ export const dayOf = (date: string): number => Math.floor(Date.parse(`${date}T00
 
 /** Every fare by marketing airline, seller and brand. */
 function offersFor({ world, ids }: Air, query: OfferQuery, journey: Journey, issuedMinute: number): Offer[] {
-  const { adults, cabinClass: cabin } = query;
+  const { adults, childAges, cabinClass: cabin } = query;
   return platingAirlines(world, journey).flatMap((plating) => {
     const base = baseFare(world, journey, plating, cabin, issuedMinute);
     const frame = frameOf(world, journey, plating, cabin);
@@ -72,7 +72,7 @@ function offersFor({ world, ids }: Air, query: OfferQuery, journey: Journey, iss
       if (seller.only !== undefined && seller.only !== journey[0]?.[0]?.from.iata) return [];
       if (world.dice.unit(TOPIC.seller, base.bits, sellerIndex) >= seller.reach) return [];
       return tiersOf(world, sellerIndex, plating.brands.length, base).map((tier) => {
-        const selection = { issuedMinute, journey, plating, tier, sellerIndex, cabin, adults };
+        const selection = { issuedMinute, journey, plating, tier, sellerIndex, cabin, adults, childAges };
         return composeOffer(world, ids.write(selection), selection, base, frame);
       });
     });
@@ -85,22 +85,30 @@ function tiersOf(world: World, sellerIndex: number, brands: number, base: BaseFa
   return Array.from({ length: Math.min(count, brands) }, (_, tier) => tier);
 }
 
-/** Pairs directions, the same airline's first. */
-function combine(world: World, outbound: readonly Itinerary[], inbound: readonly Itinerary[]): Journey[] {
+/** Each way to fly all directions, with a few choices for each; one direction alone keeps all of its own. */
+function combined(world: World, [first = [], ...later]: readonly (readonly Itinerary[])[]): Journey[] {
+  const [mostFirst, mostLater] = COMBINED[later.length - 1] ?? [first.length, 0];
+  const begun: readonly Journey[] = spread(first, mostFirst).map((itinerary) => [itinerary]);
+  return later.reduce((journeys, next) => extended(world, journeys, next, mostLater), [...begun]);
+}
+
+/** Adds a direction to journeys, on the same airline first. */
+function extended(world: World, journeys: readonly Journey[], next: readonly Itinerary[], most: number): Journey[] {
   const airlineOf = (itinerary: Itinerary) => platingAirlines(world, [itinerary])[0];
-  const back = inbound.map((itinerary) => ({ itinerary, airline: airlineOf(itinerary) }));
-  return spread(outbound, OUTBOUND).flatMap((there, turn) => {
-    const airline = airlineOf(there);
+  const back = next.map((itinerary) => ({ itinerary, airline: airlineOf(itinerary) }));
+  return journeys.flatMap((journey, turn) => {
+    const there = journey.at(-1) ?? [];
+    const airline = airlineOf(journey[0] ?? []);
     const landedMs = (there.at(-1)?.arrivalMs ?? 0) + TURN_AROUND_MS;
     const possible = back.filter(({ itinerary }) => (itinerary[0]?.departureMs ?? 0) >= landedMs);
     const same = possible.filter((one) => one.airline === airline);
     const allied = possible.filter(
       (one) => one.airline !== airline && airline?.alliance && one.airline?.alliance === airline.alliance,
     );
-    // Rotates the inbounds among the outbounds.
+    // Rotates the choices among the journeys.
     const ranked = [...turned(same, turn), ...turned(allied, turn)];
     const chosen = ranked.length > 0 ? ranked : turned(possible, turn);
-    return chosen.slice(0, INBOUND).map(({ itinerary }) => [there, itinerary]);
+    return chosen.slice(0, most).map(({ itinerary }) => [...journey, itinerary]);
   });
 }
 
@@ -147,7 +155,7 @@ export function readOffer(
   const frame = frameOf(world, selection.journey, selection.plating, selection.cabin);
   return {
     offer: composeOffer(world, offerId, selection, raised, frame),
-    passengerCount: selection.adults,
+    passengerCount: selection.adults + selection.childAges.length,
     availableServices: servicesFor(world, selection),
     scenario,
   };
@@ -159,7 +167,9 @@ export const CLOCK_SKEW_MS = 120_000;
 export const rateLimited = () => problem('upstream_rate_limited', { retryAfter: RATE_LIMIT_RETRY_SECONDS });
 
 /** Extra checked bags, and leisure airlines' cabin bag. */
-function servicesFor(world: World, { journey, plating, sellerIndex, adults }: Selection): AvailableService[] {
+function servicesFor(world: World, selection: Selection): AvailableService[] {
+  const { journey, plating, sellerIndex } = selection;
+  const seats = seatsOf(selection);
   const seller = SELLERS[sellerIndex];
   if (!seller) return [];
   const km = Math.max(...journey.map(lengthKm));
@@ -172,14 +182,14 @@ function servicesFor(world: World, { journey, plating, sellerIndex, adults }: Se
     type: 'baggage',
     baggage_type: 'checked',
     maximum_weight_kg: weighed ? weight : null,
-    maximum_quantity: 2 * adults,
+    maximum_quantity: 2 * seats,
     total_amount_decimal: price(usd),
     total_currency: seller.currency,
   });
   const services = [bag(light, usual)];
   if (plating.kind === 'full_service') services.push(bag(32, usual * 1.6));
   if (plating.kind === 'leisure') {
-    services.push({ ...bag(10, usual * 0.6), baggage_type: 'carry_on', maximum_quantity: adults });
+    services.push({ ...bag(10, usual * 0.6), baggage_type: 'carry_on', maximum_quantity: seats });
   }
   return services;
 }

@@ -52,7 +52,7 @@ export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number |
     slices: native.slices.map((slice, at) => dressedSlice(sandbox, offer, slice, at)),
     passengers: passengerIds(ids, request).map((passengerId, position) => ({
       id: passengerId,
-      ...(request.ages[position] == null ? { type: 'adult' } : { age: request.ages[position], type: null }),
+      ...typedAge(request.ages[position]),
       given_name: null,
       family_name: null,
       loyalty_programme_accounts: [],
@@ -77,6 +77,10 @@ export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number |
     sandbox_extra: { nested: [null, 1, 'two'] },
   };
 }
+
+/** A traveller of an offer: adults by type, others by age, infants by both. */
+const typedAge = (age: number | null | undefined) =>
+  age == null ? { type: 'adult' } : { age, type: age < 2 ? 'infant_without_seat' : null };
 
 export const needsInstantPayment = ({ request, offer }: WorldOffer): boolean =>
   traitOf(request) !== 'holdable' && offer.requires_instant_payment;
@@ -169,11 +173,12 @@ function dressedSegment(sandbox: Sandbox, offer: WorldOffer, segment: Segment, i
     // Missing where nothing is said, empty where there are none.
     ...(stops.length > 0 || odd % 2 === 0 ? { stops } : {}),
     media: [],
-    passengers: passengerIds(ids, request).map((passengerId) => ({
+    passengers: passengerIds(ids, request).map((passengerId, traveller) => ({
       passenger_id: passengerId,
       ...cabinOn(offer, position),
       fare_basis_code: segment.fare_basis_code,
-      baggages: bagsOn(offer, position, odd),
+      // An infant on a lap has no bags.
+      baggages: (request.ages[traveller] ?? 2) < 2 ? [] : bagsOn(offer, position, odd),
     })),
   };
 }

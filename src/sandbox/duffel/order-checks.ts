@@ -74,8 +74,13 @@ function readPassengers(
     seen.add(passenger.id);
     checkPassenger(passenger, at, issues);
     checkAge(passenger, offer, place, at, issues);
+    checkInfant(passenger, offer, ids, given, at, issues);
     checkDocuments(passenger, offer, `${at}/identity_documents`, issues);
-    return Object.fromEntries(ECHOED.map((field) => [field, String(passenger[field])])) as EchoedPassenger;
+    const infant = passenger.infant_passenger_id;
+    return {
+      ...(Object.fromEntries(ECHOED.map((field) => [field, String(passenger[field])])) as EchoedPassenger),
+      ...(typeof infant === 'string' && { infant_passenger_id: infant }),
+    };
   });
 }
 
@@ -111,6 +116,29 @@ function checkAge({ born_on }: Body, offer: WorldOffer, place: number, at: strin
   const message = 'does not fit the age of the search on the day of the last departure';
   if (searched === null ? years < 18 : years !== searched)
     issues.push([`${at}/born_on`, 'passenger_age_mismatch', message]);
+}
+
+/** Each infant is on the lap of one adult, who names it. */
+function checkInfant(
+  { id, infant_passenger_id: infant }: Body,
+  { request }: WorldOffer,
+  ids: Sandbox['ids'],
+  given: readonly Body[],
+  at: string,
+  issues: Issue[],
+): void {
+  const places = passengerIds(ids, request);
+  const ageOf = (passenger: unknown) => request.ages[places.indexOf(String(passenger))];
+  const isInfant = (age: number | null | undefined) => typeof age === 'number' && age < 2;
+  if (infant !== undefined && infant !== null && (ageOf(id) !== null || !isInfant(ageOf(infant))))
+    issues.push([
+      `${at}/infant_passenger_id`,
+      'validation_inclusion',
+      'must be the ID of an infant, given by an adult',
+    ]);
+  const laps = given.filter(({ infant_passenger_id: one }) => one === id).length;
+  if (isInfant(ageOf(id)) && laps !== 1)
+    issues.push([`${at}/id`, 'validation_required', 'must be the infant_passenger_id of one adult']);
 }
 
 function checkDocuments({ identity_documents }: Body, offer: WorldOffer, at: string, issues: Issue[]): void {

@@ -61,9 +61,9 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
     conditions: dressed.conditions,
     slices: movedSlices(sandbox, order, minutesMoved(changes)),
     passengers: travelling.map((one) => ({
-      ...one,
-      type: 'adult',
       infant_passenger_id: null,
+      ...one,
+      type: typeOf(offer.request.ages[passengerIds(ids, offer.request).indexOf(one.id)]),
       loyalty_programme_accounts: [],
       user_id: null,
     })),
@@ -136,6 +136,9 @@ const NOT_CANCELLABLE_LENGTH = 13;
 export const canCancel = (order: OrderRecord): boolean => order.bookingReference.length !== NOT_CANCELLABLE_LENGTH;
 
 /** A traveller from before the last restart. */
+const typeOf = (age: number | null | undefined): string =>
+  age == null ? 'adult' : age < 2 ? 'infant_without_seat' : 'child';
+
 const forgotten = (id: string): EchoedPassenger => ({
   id,
   title: 'mr',

@@ -19,7 +19,9 @@ export const ECHOED = [
 ] as const;
 
 /** In memory alone. */
-export type EchoedPassenger = Readonly<Record<(typeof ECHOED)[number], string>>;
+export type EchoedPassenger = Readonly<Record<(typeof ECHOED)[number], string>> & {
+  readonly infant_passenger_id?: string;
+};
 
 export interface Sandbox {
   /** From a 202 to the order or failure, and from an order to a late ticket; ms. */

@@ -22,27 +22,19 @@ export function createDuffelWorld(seed: string) {
   const remembered = new Map<number, readonly WorldOffer[]>();
 
   const find = (request: OfferRequestRecord): readonly WorldOffer[] => {
-    const [out, back] = request.slices;
-    if (!out) return [];
-    const between = (origin: string, destination: string) => {
-      const found = searchOffers(
-        air,
-        {
-          origin: STAND_INS[origin] ?? origin,
-          destination: STAND_INS[destination] ?? destination,
-          departDate: out.departure_date,
-          returnDate: back?.departure_date,
-          adults: request.ages.length,
-          cabinClass: request.cabinClass,
-        },
-        request.createdAtMs,
-      );
-      return standingIn(origin, standingIn(destination, found));
+    const { slices, ages, cabinClass } = request;
+    const childAges = ages.filter((age) => age !== null);
+    const between = (places: readonly (readonly [origin: string, destination: string])[]) => {
+      const wanted = places.map(([origin, destination], at) => ({
+        origin: STAND_INS[origin] ?? origin,
+        destination: STAND_INS[destination] ?? destination,
+        departDate: slices[at]?.departure_date ?? '',
+      }));
+      const query = { slices: wanted, adults: ages.length - childAges.length, childAges, cabinClass };
+      const found = searchOffers(air, query, request.createdAtMs);
+      return places.flat().reduce<readonly Offer[]>((offers, iata) => standingIn(iata, offers), found);
     };
-    const found = airportsOf(out.origin, airports).flatMap((origin) =>
-      airportsOf(out.destination, airports).flatMap((destination) => between(origin, destination)),
-    );
-    return offersOf(request, found);
+    return offersOf(request, choicesOf(slices, airports).flatMap(between));
   };
   const airports = new Map<string, Place>([
     ...readAirports().map((one) => [one.iata, one] as const),
@@ -63,6 +55,26 @@ export function createDuffelWorld(seed: string) {
       return known;
     },
   };
+}
+
+type Ends = readonly [origin: string, destination: string];
+
+/** The airports of every direction, where a city stands for any of its own: a return leaves the one it came to. */
+function choicesOf(slices: OfferRequestRecord['slices'], airports: ReadonlyMap<string, Place>): Ends[][] {
+  const cities = [...new Set(slices.flatMap(({ origin, destination }) => [origin, destination]))];
+  const chosen = cities.reduce<ReadonlyMap<string, string>[]>(
+    (choices, city) =>
+      airportsOf(city, airports).flatMap((airport) => choices.map((one) => new Map([...one, [city, airport]]))),
+    [new Map()],
+  );
+  const isFlown = (ends: Ends[]) => ends.length > 0 && ends.every(([origin, destination]) => origin !== destination);
+  return chosen
+    .map((choice) =>
+      slices.map(
+        ({ origin, destination }): Ends => [choice.get(origin) ?? origin, choice.get(destination) ?? destination],
+      ),
+    )
+    .filter(isFlown);
 }
 
 /** Substitutes for test airports that our world lacks. */

@@ -1,4 +1,4 @@
-import type { FareContent, OfferQuery } from '../../airlines/index.ts';
+import type { FareContent, RoundTrip } from '../../airlines/index.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import {
   type Airport,
@@ -132,7 +132,7 @@ export function legOf(world: World, carrier: Carrier, from: Airport, to: Airport
 }
 
 /** Unordered. */
-export function tripsFor(world: World, query: OfferQuery, nowMs: number): Trip[] {
+export function tripsFor(world: World, query: RoundTrip, nowMs: number): Trip[] {
   const from = world.byCode(query.origin);
   const to = world.byCode(query.destination);
   if (!from || !to || query.cabinClass !== 'economy') return [];

@@ -9,9 +9,9 @@ import {
   LOWCOST_PREFIX,
   type MenuOutcome,
   type NothingBought,
-  type OfferQuery,
   type Purchase,
   type QuoteOutcome,
+  type RoundTrip,
   type Scenario,
   type SoldFare,
 } from '../../airlines/index.ts';
@@ -89,7 +89,7 @@ export function createFulfilment(options: SandboxLowcostOptions): Fulfilment {
   };
 }
 
-function quote({ world, clock, quotingMs }: Shop, query: OfferQuery, startedAtMs: number): QuoteOutcome {
+function quote({ world, clock, quotingMs }: Shop, query: RoundTrip, startedAtMs: number): QuoteOutcome {
   const nowMs = clock.now();
   const landing = tripsFor(world, query, startedAtMs)
     .map((trip) => {

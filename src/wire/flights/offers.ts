@@ -61,6 +61,12 @@ export const fareOption = z.strictObject({
   checked_bags_included: z.int().min(0).nullable(),
 });
 
+export const offerPassenger = z.strictObject({
+  type: z.enum(['adult', 'youth', 'child', 'infant']),
+  age: z.int().min(0).nullable().describe('On the day of the last flight, as it was searched; null for an adult.'),
+  total_amount_decimal: decimal.nullable().describe('Of this traveller; null where the seller tells only the sum.'),
+});
+
 export const offer = z.strictObject({
   offer_id: z.string(),
   comparison_key: z.string().describe('The same for every offer on the same physical itinerary.'),
@@ -74,7 +80,7 @@ export const offer = z.strictObject({
   duration: duration.describe('Of the outbound direction.'),
   stops: z.int().min(0),
   technical_stops: z.int().min(0),
-  slices: z.array(slice).min(1).max(2),
+  slices: z.array(slice).min(1).max(4),
   fare_brand_name: z.string().nullable(),
   cabin_class: cabinClass,
   cabin_class_marketing_name: z.string().nullable(),
@@ -84,6 +90,7 @@ export const offer = z.strictObject({
   total_amount: z.int().describe('Atomic units of 6 decimals, all passengers.'),
   total_amount_decimal: decimal,
   total_currency: currency,
+  passengers: z.array(offerPassenger).optional().describe('Of a search with children; absent: adults alone.'),
   base_amount_decimal: decimal.nullable(),
   tax_amount_decimal: decimal.nullable(),
   total_emissions_kg: z.number().nullable(),
@@ -110,4 +117,5 @@ export type Slice = z.infer<typeof slice>;
 export type Conditions = z.infer<typeof conditions>;
 export type FareOption = z.infer<typeof fareOption>;
 export type Offer = z.infer<typeof offer>;
+export type OfferPassenger = z.infer<typeof offerPassenger>;
 export type AvailableService = z.infer<typeof availableService>;

@@ -8,12 +8,25 @@ const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 const arrivalTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d(\+[0-3])?$/);
 const airlineCodes = z.array(z.string().min(1).max(40)).min(1).max(20);
 
+const direction = z.strictObject({ origin: iata, destination: iata, departure_date: date });
+
 export const searchRequest = z.strictObject({
-  origin_iata: iata.meta({ examples: ['LIS'] }),
-  destination_iata: iata.meta({ examples: ['BER'] }),
-  depart_date: date.meta({ examples: ['2027-03-14'] }),
+  origin_iata: optional(iata).meta({ examples: ['LIS'] }),
+  destination_iata: optional(iata).meta({ examples: ['BER'] }),
+  depart_date: optional(date).meta({ examples: ['2027-03-14'] }),
   return_date: optional(date),
+  slices: z
+    .array(direction)
+    .min(1)
+    .max(4)
+    .optional()
+    .describe('Several cities, in the order of their dates: in place of the four fields above.'),
   adults: preset(z.int().min(1).max(9), 1),
+  child_ages: z
+    .array(z.int().min(0).max(17))
+    .max(8)
+    .optional()
+    .describe('Of travellers under 18, on the day of the last flight; under 2 on the lap of an adult.'),
   cabin_class: preset(cabinClass, 'economy'),
   max_stops: optional(z.int().min(0).max(10)),
   departure_after: optional(clockTime),

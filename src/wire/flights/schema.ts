@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { OFFER_FILTERS } from '../../kernel/domain/offer-filters.ts';
 import { availableService, conditions, localTime, offer, slice } from './offers.ts';
-import { currency, decimal, instant } from './parts.ts';
+import { currency, date, decimal, instant } from './parts.ts';
 
 const cancelledBy = z
   .literal('airline')
@@ -32,6 +32,10 @@ export const searchResponse = z.strictObject({
     .optional()
     .describe('Left out by max_price, which is in USD: they are priced in another currency.'),
   hidden,
+  sellers_left_out: z
+    .array(z.strictObject({ sellers: z.literal('lowcost'), because: z.enum(['child_ages', 'slices']) }))
+    .optional()
+    .describe('Sellers that fly there and cannot sell this search: they take adults alone, there and back.'),
 });
 
 export const searchUpdatesResponse = z.strictObject({
@@ -85,7 +89,13 @@ export const intent = z.strictObject({
   intent_id: z.string(),
   status: z.enum(['active', 'booked', 'refunded']),
   offer_id: z.string(),
-  passenger_count: z.int(),
+  passenger_count: z.int().describe('Infants included.'),
+  passenger_ages: z
+    .strictObject({ on: date, ages: z.array(z.int().min(0).nullable()) })
+    .optional()
+    .describe(
+      'Of a fare for children too: the ages that were searched, null for an adult, and the day that they count on.',
+    ),
   funding_wallet: wallet,
   refund_wallet: wallet,
   referrer: z.string().optional(),

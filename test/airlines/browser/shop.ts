@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type BrowserSettings, createBrowserFulfiller } from '../../../src/airlines/browser/index.ts';
 import type { Purchase } from '../../../src/airlines/fulfiller.ts';
-import type { OfferQuery } from '../../../src/airlines/provider.ts';
+import type { RoundTrip } from '../../../src/airlines/provider.ts';
 import { httpServer } from '../../../src/cli/commands/serve/index.ts';
 import { type HttpRequest, HttpResponse } from '../../../src/kernel/http.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
@@ -30,7 +30,7 @@ export const TRAVELLER: Passenger = {
   passport_number: 'ZQ7714093',
   passport_expiry: '2031-05-06',
 };
-export const QUERY: OfferQuery = {
+export const QUERY: RoundTrip = {
   origin: 'VIE',
   destination: 'LGW',
   departDate: '2026-12-15',

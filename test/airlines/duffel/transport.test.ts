@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { migratedFile } from '../../service/migrated.ts';
+import { queryOf } from '../queries.ts';
 import { goodOffer, refusal } from './samples.ts';
 import { type Asked, type DuffelWorld, duffelWorld, TOKEN, type Told } from './world.ts';
 
@@ -24,14 +25,13 @@ beforeEach(() => {
   world.lines.length = 0;
 });
 
-const QUERY = {
+const QUERY = queryOf({
   origin: 'LIS',
   destination: 'BER',
   departDate: '2026-12-20',
   returnDate: '2026-12-27',
   adults: 2,
-  cabinClass: 'economy',
-} as const;
+});
 
 /** A search that finds these offers, so many a page. */
 const finding =

@@ -125,9 +125,12 @@ test('of a provider that takes any airport a code is its own to judge, and costs
       ...ports.provider,
       takesAnyAirport: true,
       search: (query) =>
-        query.origin === 'QQQ'
+        query.slices[0]?.origin === 'QQQ'
           ? Promise.reject(away)
-          : (ports.provider?.search({ ...query, origin: TRIP.origin_iata }) ?? Promise.resolve([])),
+          : (ports.provider?.search({
+              ...query,
+              slices: query.slices.map((slice) => ({ ...slice, origin: TRIP.origin_iata })),
+            }) ?? Promise.resolve([])),
     },
   }));
   const ask = async (origin: string) => {

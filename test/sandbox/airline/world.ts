@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { OfferQuery, Scenario } from '../../../src/airlines/provider.ts';
 import { createSandboxProvider, type SandboxProvider } from '../../../src/sandbox/airline/index.ts';
 import type { Passenger } from '../../../src/wire/flights/index.ts';
+import { queryOf } from '../../airlines/queries.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
 
 /** Saturday 2026-11-21, 09:00 UTC: the day on which all of these tests happen. */
@@ -44,8 +45,8 @@ export const query = (
   origin: string,
   destination: string,
   departDate = '2026-12-21',
-  more: Partial<OfferQuery> = {},
-): OfferQuery => ({ origin, destination, departDate, adults: 1, cabinClass: 'economy', ...more });
+  more: Partial<Omit<OfferQuery, 'slices'>> & { readonly returnDate?: string } = {},
+): OfferQuery => queryOf({ origin, destination, departDate, ...more });
 
 export const passenger = (givenName = 'Ada'): Passenger => ({
   given_name: givenName,

@@ -4,7 +4,7 @@ import { type BrowserFulfiller, createBrowserFulfiller } from '../../../src/airl
 import { findChromium } from '../../../src/airlines/browser/page/chromium.ts';
 import type { Recipe } from '../../../src/airlines/browser/recipes/index.ts';
 import type { BookOutcome, Purchase, SoldFare } from '../../../src/airlines/fulfiller.ts';
-import type { OfferQuery } from '../../../src/airlines/provider.ts';
+import type { RoundTrip } from '../../../src/airlines/provider.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { createSandboxCards } from '../../../src/sandbox/carrier-site/cards.ts';
@@ -25,7 +25,7 @@ isHere('Chromium', chromium !== null);
 export const RECIPE: Recipe = JSON.parse(readFileSync('docs/recipes/sandbox-hopper.json', 'utf8'));
 
 /** One way over a route that behaves, for one. */
-export const QUERY: OfferQuery = {
+export const QUERY: RoundTrip = {
   origin: 'VIE',
   destination: 'LIS',
   departDate: dayFromNow(30),
@@ -60,10 +60,10 @@ export interface Waits {
 export interface Buyer {
   /** A fulfiller whose visits start with a scenario. */
   at(scenario: SiteScenario, waits?: Waits): BrowserFulfiller;
-  offersFor(fulfiller: BrowserFulfiller, query?: OfferQuery): Promise<readonly Offer[]>;
+  offersFor(fulfiller: BrowserFulfiller, query?: RoundTrip): Promise<readonly Offer[]>;
   menuOf(fulfiller: BrowserFulfiller, offerId: string): Promise<readonly SoldFare[] | string>;
   /** An offer of the plain site with one of its fares: to be bought under any scenario. */
-  wanted(brand: string, query?: OfferQuery): Promise<Omit<Purchase, 'reference'>>;
+  wanted(brand: string, query?: RoundTrip): Promise<Omit<Purchase, 'reference'>>;
   /** Buys; where the site could not be used, it is tried again, as the worker does. */
   book(fulfiller: BrowserFulfiller, purchase: Purchase, mostTries?: number): Promise<Ended>;
   /** Asks until nothing is under way any more, or for so long. */

@@ -52,10 +52,9 @@ export function createFlooder(world: World, stage: Stage, find: Find, facts: Fac
     async play(): Promise<void> {
       await world.sleep(world.chance.pauseMs('mal comes', 30_000));
       const offers = stage.airline.search({
-        origin: TRIP.origin_iata,
-        destination: TRIP.destination_iata,
-        departDate: TRIP.depart_date,
+        slices: [{ origin: TRIP.origin_iata, destination: TRIP.destination_iata, departDate: TRIP.depart_date }],
         adults: 1,
+        childAges: [],
         cabinClass: 'economy',
       });
       const found = await offers;

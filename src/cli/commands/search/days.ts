@@ -37,8 +37,8 @@ export const searchByDay: Run<typeof spec.search> = async (context, options) => 
   const { clock, session, terminal } = context;
   refuseOthers(options);
   const asked = searchRequestOf({ ...options, limit: 1, wait: false });
-  const journey: JourneyDays = { depart_date: asked.depart_date, return_date: asked.return_date ?? null };
-  const today = todayAt(asked.origin_iata, clock.now());
+  const journey: JourneyDays = { depart_date: options.depart, return_date: options.return ?? null };
+  const today = todayAt(options.from, clock.now());
   const grid = options.flex === undefined ? monthDays(journey, today) : flexDays(journey, options.flex, today);
   const requestOf = ({ depart_date, return_date }: JourneyDays) => ({
     ...asked,
