@@ -231,7 +231,7 @@ function keysOf({ choice: { keys = [], search, details }, state }: ListQuestion)
   if (state.isTyping && search) return [`Search: ${search.text()}▏`, 'Enter keep · Esc clear'];
   return [
     ...keys.map(({ key, label }) => `${key} ${label()}`),
-    ...(search ? [search.text() === '' ? '/ search' : `/ search: ${search.text()}`] : []),
+    ...(search ? [search.text() === '' ? `/ ${search.hint ?? 'search'}` : `/ search: ${search.text()}`] : []),
     ...(details ? [`i ${state.isDetailed ? 'hide' : 'show'} details`] : []),
   ];
 }

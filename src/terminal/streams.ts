@@ -78,8 +78,8 @@ export interface StepChoice<T> {
   /** The lines as they are now, for the width of the terminal and after a key; absent: they stay. */
   redrawn?(): Pick<StepChoice<T>, 'heading' | 'lines'>;
   readonly keys?: readonly StepKey[] | undefined;
-  /** The text that lines are looked for by. */
-  readonly search?: { text(): string; set(text: string): void } | undefined;
+  /** The text that lines are looked for by; `hint` says what it may be, in place of the key's name. */
+  readonly search?: { text(): string; set(text: string): void; readonly hint?: string } | undefined;
   /** More about a line, for a pane under the list. */
   details?(value: T): readonly string[];
   /** The time that is left for a line, drawn every second. */

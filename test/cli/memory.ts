@@ -125,8 +125,15 @@ function listedAnswers(answers: readonly (string | boolean)[], asked: string[]):
             if (answer === '' ? mayBeEmpty : (await check(answer)) === null) return { kind: 'answer', value: answer };
           }
         },
-        async choose({ message, heading, lines }) {
-          const answer = take([message, ...(heading ?? []), ...lines.map(({ name }) => name)].join('\n'));
+        async choose({ message, search, redrawn, ...first }) {
+          let { heading, lines } = first;
+          const ask = () => take([message, ...(heading ?? []), ...lines.map(({ name }) => name)].join('\n'));
+          let answer = ask();
+          // `/` and a text narrow the list down, as they do on a terminal.
+          for (; search && String(answer).startsWith('/'); answer = ask()) {
+            search.set(String(answer).slice(1));
+            ({ heading, lines } = redrawn?.() ?? { heading, lines });
+          }
           if (answer === BACK) return { kind: 'back' };
           const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
           const choice =

@@ -3,7 +3,7 @@ import { TOOL } from '../../src/cli/commands/index.ts';
 import { commandLineOf, toolCommands, toolOf } from '../../src/cli/commands/mcp/tools.ts';
 import { describeTool } from '../../src/cli/spec/index.ts';
 import type { Offer, SearchResponse } from '../../src/wire/flights/index.ts';
-import { runInMemory, temporaryHome } from './memory.ts';
+import { BACK, runInMemory, temporaryHome } from './memory.ts';
 
 /** Filters of `search` as a person, a script and an agent give them. */
 
@@ -71,4 +71,30 @@ test('a model gives lists, switches and one of three names', () => {
   });
   expect(line.argv).toEqual(expect.arrayContaining(['--airline=E0', '--airline=L1', '--no-basic']));
   expect(line.argv).not.toContain('--refundable');
+});
+
+test('a walk narrows its list by the same filters, counts what they hide, and says the command; without them nothing more is asked', async () => {
+  const walk = (answers: readonly string[], name: string) =>
+    runInMemory([], {
+      environment: { ...environment, FARELOCK_HOME: `${place.home}/${name}` },
+      terminal: true,
+      columns: 100,
+      answers: ['lisbon', 'ber', '+30d', '', '1', 'Search', ...answers],
+    });
+  const typed = '/lorelei --no-basic --max-duration 4h';
+  const narrowed = await walk(
+    [typed, `${typed} --airline lufthanse`, typed, 'Lorelei', 'Classic', BACK, BACK, BACK, BACK, BACK],
+    'a',
+  );
+  const [, list = '', wrong = ''] = narrowed.asked.filter((one) => one.startsWith('Which flight?'));
+  expect(list).toMatch(/\n\d+ fares hidden: \d+ by --max-duration, \d+ by --no-basic/);
+  expect(list).toContain('Lorelei Airways');
+  expect(list).not.toMatch(/Swiftlet|Light\b/);
+  expect(wrong).toContain('Unknown airline LUFTHANSE. Did you mean LH (Lufthansa)?');
+  expect(narrowed.stderr).toMatch(
+    /Filters +--max-duration 4h00 --no-basic\n +\$ farelock search LIS BER --depart \S+ --max-duration 4h00 --no-basic\n/,
+  );
+  const plain = await walk(['Lorelei', 'Light', BACK], 'b');
+  expect(plain.asked.filter((one) => /ilter|narrow/.test(one))).toEqual([]);
+  expect(plain.stderr).not.toContain('Filters');
 });

@@ -1,4 +1,5 @@
 import { instant } from '../../../kernel/clock.ts';
+import { filterOffers, hiddenTogether, type OfferFilters } from '../../../kernel/domain/offer-filters.ts';
 import { type OfferSort, sortOffers } from '../../../kernel/domain/offers.ts';
 import { farelock, type NextStep } from '../../../kernel/shell-word.ts';
 import type { StepKey } from '../../../terminal/index.ts';
@@ -6,11 +7,13 @@ import {
   counted,
   fromNow,
   fromTo,
+  harmless,
   harmlessDocument,
   isSpoken,
   type Screen,
   type StepLine,
   spokenPaint,
+  wrap,
 } from '../../../terminal/index.ts';
 import type { SearchRequestInput } from '../../../wire/flights/index.ts';
 import { gatherOffers } from '../../searching/index.ts';
@@ -19,6 +22,8 @@ import {
   airlineText,
   fareDetailLines,
   fareMenuParts,
+  filterWords,
+  hiddenLines,
   type ListRow,
   listParts,
   type NumberedFare,
@@ -36,6 +41,7 @@ import {
   titleOf,
   type WaitingOptions,
 } from '../search/index.ts';
+import { type Airlines, narrowingOf } from './narrowing.ts';
 import {
   agrees,
   asFound,
@@ -141,18 +147,56 @@ const insideOf = ({ context: { terminal, environment } }: Walk): Screen => ({
 /** The present arrangement of the list, drawn for a screen, and all of its rows. */
 function arrangedList(walk: Walk, screen: Screen) {
   const { list, title } = foundOf(walk);
-  const { arrangement } = walk.trip;
+  const { arrangement, airlines } = walk.trip;
   const document = harmlessDocument(list);
   const all = rowsOf(document.offers, title.grouped);
-  const rows = arranged(all, arrangement);
+  const { words, filters, wrong } = narrowingOf(arrangement.text, airlines ?? NO_AIRLINES);
+  const { passed, hidden } = narrowed(all, filters, airlines ?? NO_AIRLINES);
+  const rows = arranged(passed, { ...arrangement, text: words });
   const shown = { ...document, offers: rows.map(({ offer }) => offer) };
-  return { ...listParts(shown, { ...title, sort: arrangement.sort }, screen, rows), all, rows };
+  const { above, ...parts } = listParts(shown, { ...title, sort: arrangement.sort }, screen, rows);
+  const said = [...hiddenLines(hidden, screen), ...(wrong === null ? [] : wrap(harmless(wrong), screen.width))];
+  return { ...parts, above: [...above, ...said.map(screen.paint.dim)], all, rows, filters };
+}
+
+const NO_AIRLINES: Airlines = { airlineKnown: () => null, airlinesNear: () => [] };
+
+/** The fares that pass the filters, with their itineraries, and how many each filter hides. */
+function narrowed(rows: readonly ListRow[], filters: OfferFilters, { airlineKnown }: Airlines) {
+  const each = rows.map((row) => ({
+    row,
+    ...filterOffers(
+      row.fares.map((fare) => asOffer(row, fare)),
+      filters,
+      airlineKnown,
+    ),
+  }));
+  return {
+    passed: each.flatMap(({ row, passed }) =>
+      passed.length === 0 ? [] : [{ ...row, fares: passed.map(({ fare }) => fare) }],
+    ),
+    hidden: hiddenTogether(...each.map(({ hidden }) => hidden)),
+  };
+}
+
+/** A fare of an itinerary as an offer of its own. */
+function asOffer({ offer }: ListRow, fare: NumberedFare) {
+  const brands = fare.fare_brand_name?.split(' / ') ?? [null];
+  return {
+    ...offer,
+    ...fare,
+    fare,
+    slices: offer.slices.map((slice, at) => ({ ...slice, fare_brand_name: brands[at] ?? brands[0] ?? null })),
+    conditions: { refund_allowed: fare.refundable },
+    total_amount: Math.round(Number(fare.total_amount_decimal) * 1_000_000),
+  };
 }
 
 /** Shows the whole list, to sort, narrow down and look into. */
 export const chooseItinerary: Step = async (walk) => {
   const { trip, context } = walk;
   const { arrangement } = trip;
+  trip.airlines ??= await import('../../../kernel/domain/airline-table.ts');
   const { all } = arrangedList(walk, insideOf(walk));
   const drawn = () => {
     const { above, headings, itineraries, rows } = arrangedList(walk, insideOf(walk));
@@ -174,6 +218,7 @@ export const chooseItinerary: Step = async (walk) => {
       set(text) {
         arrangement.text = text;
       },
+      hint: 'search, or filter: --no-basic --max-duration 5h',
     },
     details: detailsIn(walk, all),
     left: leftIn(walk, all),
@@ -189,6 +234,8 @@ export const chooseItinerary: Step = async (walk) => {
   const times = offer.slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)).join(' · ');
   const airline = offer.slices[0] ? airlineText(offer.slices[0]) : offer.owner_name;
   const command = offerCommand(offer.offer_id, shortOf(context, offer.offer_id));
+  const filters = filterWords(arrangedList(walk, insideOf(walk)).filters);
+  if (filters.length > 0) said(walk, 'Filters', filters.join(' '), searchCommand(trip, filters));
   said(walk, 'Flight', `${row.fares[0]?.number}.  ${times}  ${airline}`, command);
   return 'fare';
 };

@@ -73,6 +73,8 @@ function greet(terminal: Terminal): void {
   );
   terminal.note(`${paint.bold('farelock')}  ${paint.dim(first)}`);
   for (const line of more) terminal.note(paint.dim(`          ${line}`));
+  const promise = `The price that you see is the price that you lock. Until the ticket is there, your money is in an escrow: after its deadline you can take it back yourself. Refunds are USDC, not credits. A search costs ${paint.usdc('0.10')}.`;
+  for (const line of wrap(promise, width)) terminal.note(line);
 }
 
 const ANEW: NextStep = { argv: [] };

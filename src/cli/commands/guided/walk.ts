@@ -19,6 +19,7 @@ import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
 import type { SearchTitle } from '../../view/flights/index.ts';
 import type { Remembered } from '../search/index.ts';
+import type { Airlines } from './narrowing.ts';
 
 export interface Place {
   readonly iata: string;
@@ -51,6 +52,8 @@ export class Trip {
   adults = 1;
   found: Found | null = null;
   readonly arrangement = asFound();
+  /** Loaded with the first list. */
+  airlines: Airlines | null = null;
   /** The chosen itinerary, and the fare of the list with it. */
   offer: Offer | null = null;
   marked: string | null = null;
@@ -217,8 +220,12 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
   };
 }
 
-export function searchCommand({ from, to, depart, back, adults }: Trip) {
-  const more = [...(back === null ? [] : ['--return', back]), ...(adults === 1 ? [] : ['--adults', String(adults)])];
+export function searchCommand({ from, to, depart, back, adults }: Trip, filters: readonly string[] = []) {
+  const more = [
+    ...(back === null ? [] : ['--return', back]),
+    ...(adults === 1 ? [] : ['--adults', String(adults)]),
+    ...filters,
+  ];
   return farelock`search ${from?.iata ?? '<from>'} ${to?.iata ?? '<to>'} --depart ${depart ?? '<date>'} ${more}`;
 }
 
