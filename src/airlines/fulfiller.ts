@@ -1,3 +1,4 @@
+import type { Bags, TravellerBags } from '../kernel/domain/bags.ts';
 import type { Conditions, Offer, Passenger } from '../wire/flights/index.ts';
 import type { LiveOffer, RoundTrip } from './provider.ts';
 
@@ -60,8 +61,10 @@ export interface Purchase {
   readonly reference: string;
   readonly offerId: string;
   readonly fare: FareContent;
-  /** The only price that may be paid, all passengers. */
+  /** The only price that may be paid, all passengers, with their bags. */
   readonly amountDecimal: string;
+  /** For each traveller: those that the fare lacks are bought with it. */
+  readonly bags?: Bags | undefined;
   readonly passengers: readonly Passenger[];
 }
 
@@ -74,6 +77,8 @@ export interface Fulfiller {
   serves(query: RoundTrip): boolean;
   /** Offers found since `startedAtMs`. */
   quote(query: RoundTrip, startedAtMs: number): Promise<QuoteOutcome>;
+  /** Bags sold with these offers, by offer id. Absent: a quote shows only included bags. */
+  bagsOf?(offers: readonly Offer[]): Promise<ReadonlyMap<string, readonly TravellerBags[]>>;
   /** The quoted offer, perhaps expired; null for an unknown id. */
   offer(offerId: string): Promise<LiveOffer | null>;
   /** The fare menu whose opening began at `openedAtMs`. */

@@ -1,4 +1,5 @@
 import type { AirlineTold } from '../effects/index.ts';
+import type { Bags, BagType, TravellerBags } from '../kernel/domain/bags.ts';
 import type { PassengerIssue } from '../kernel/domain/passengers.ts';
 import { isProblem } from '../kernel/problems.ts';
 import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../wire/flights/index.ts';
@@ -46,6 +47,8 @@ export interface LiveOffer {
   /** At the current price, with a fresh `expires_at`. */
   readonly offer: Offer;
   readonly availableServices: readonly AvailableService[];
+  /** The bags of each traveller. Absent: it sells none beyond those included. */
+  readonly bags?: readonly TravellerBags[];
   /** The airline sells only one offer of a key, those of one search. Absent: it sells each. */
   readonly saleKey?: string;
   /** Only shown: its seller takes no payment or travel document of this service. */
@@ -63,17 +66,26 @@ export interface ProviderOrder {
   readonly totalAmountDecimal: string;
   readonly totalCurrency: string;
   readonly slices: readonly Slice[];
+  /** Extra bags of all travellers; absent: none. */
+  readonly bags?: readonly OrderedBags[] | undefined;
   readonly failure: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+}
+
+export interface OrderedBags {
+  readonly type: BagType;
+  readonly quantity: number;
 }
 
 export interface OrderRequest {
   /** Our client reference, which never makes a second order. */
   readonly reference: string;
   readonly offerId: string;
-  /** The escrowed price; any other is refused. */
+  /** The escrowed price with its bags; any other is refused. */
   readonly expectedAmountDecimal: string;
+  /** For each traveller: those that the fare lacks are bought with it. */
+  readonly bags?: Bags | undefined;
   readonly passengers: readonly Passenger[];
 }
 
@@ -105,8 +117,8 @@ export interface AirlineMessage {
 /**
  * The port to an airline. Problems: `upstream_rate_limited` (with retryAfter; from `createOrder` only if nothing was
  * ordered), `provider_failed` (no usable answer; for `createOrder` an unknown outcome, which `findOrder` resolves),
- * `offer_not_found`, `offer_unavailable` (sold out), `offer_expired`, `offer_repriced` (`createOrder` alone, with
- * `detail.current_ticket_amount`). `detail.airline_code` and `detail.airline_request_id` are for the airline's support.
+ * `offer_not_found`, `offer_unavailable` (sold out), `offer_expired`, `offer_repriced` and `bags_unavailable`
+ * (`createOrder` alone, the first with `detail.current_ticket_amount`). `detail.airline_code` and `detail.airline_request_id` are for the airline's support.
  */
 export interface Provider {
   readonly name: string;
@@ -123,6 +135,11 @@ export interface Provider {
   /** null for an unknown airport. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;
+  /**
+   * Bags sold with offers of a search, by offer id: for as many of the first ones as the airline tells within seconds.
+   * Absent: a search shows only included bags.
+   */
+  bagsOf?(offers: readonly Offer[]): Promise<ReadonlyMap<string, readonly TravellerBags[]>>;
   /** The offer now. `booking` is the last check before money moves: some airlines confirm a quoted price only then. */
   offer(offerId: string, moment?: OfferMoment): Promise<LiveOffer>;
   /** @throws OrderRefused if certainly nothing was ordered */

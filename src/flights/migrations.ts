@@ -206,5 +206,7 @@ export const flightsMigrations = {
         select 1 from effects where effects.live_key = 'airline_cancel:' || orders.intent_id)`,
   ],
 
+  bags: ['alter table intents add column bags text'],
+
   authorities: ['alter table intents add column authority text'],
 } as const;

@@ -65,4 +65,6 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '230_partner_platforms', statements: partner.platforms, rolls: true },
   { name: ROTATION_STEP, statements: flights.authorities, rolls: true },
   { name: '280_payment_ids', statements: payments.paymentIds, rolls: true },
+  // An older version beside it compares the locked total with the fare alone, and refuses it as repriced.
+  { name: '290_bags', statements: flights.bags, rolls: true },
 ];

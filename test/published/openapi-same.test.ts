@@ -203,6 +203,8 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   // Of the airline, which is asked for its quote before an approval since, and for the order before a rejection.
   '502 provider_failed': (_, path) => [...APPROVES, REJECTS].includes(path),
   '503 upstream_rate_limited': (_, path) => [...APPROVES, REJECTS].includes(path),
+  // Of fares that are locked with bags.
+  '409 bags_unavailable': (_, path) => ['/air/intents', '/air/book'].includes(path),
   '409 ticket_already_cancelled': (_, path) => path === REJECTS,
   '409 plan_changed': (_, path) => APPROVES.includes(path),
   '503 operator_funds_low': (_, path) => PAID.includes(path),

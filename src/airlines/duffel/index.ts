@@ -52,6 +52,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
       return { name, city, country, timeZone };
     },
     search: async (query) => (await import('./search.ts')).searchOffers(ports, query),
+    bagsOf: async (offers) => (await import('./offers.ts')).bagsOf(ports, offers),
     offer: async (offerId) => (await import('./offers.ts')).unsoldOffer(ports, offerId),
     createOrder: async (request) => (await import('./ordering.ts')).createOrder(ports, request),
     findOrder: async (reference, offerId) => (await import('./ordering.ts')).findOrder(ports, reference, offerId),

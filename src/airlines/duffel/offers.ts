@@ -1,7 +1,8 @@
 import { instant } from '../../kernel/clock.ts';
+import type { SoldBag, TravellerBags } from '../../kernel/domain/bags.ts';
 import { travellerType } from '../../kernel/domain/travel-ages.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
-import { problem } from '../../kernel/problems.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import type {
   AvailableService,
   CabinClass,
@@ -202,10 +203,10 @@ function conditionOf(value: unknown) {
  * Reads an offer at its current price, which promises no seats.
  * @throws Problem `offer_not_found`, `offer_unavailable`, `offer_expired`, `upstream_rate_limited`, `provider_failed`
  */
-export async function freshOffer({ transport, zones }: DuffelPorts, id: string) {
+export async function freshOffer({ transport, zones }: DuffelPorts, id: string, mostMs?: number) {
   if (offerId(id) === null) throw problem('offer_not_found');
   const path = `/air/offers/${id}?return_available_services=true`;
-  const answer = await transport.ask({ operation: 'offer', path, isRefusable: true });
+  const answer = await transport.ask({ operation: 'offer', path, isRefusable: true, ...(mostMs && { mostMs }) });
   if (!isOk(answer)) throw goneProblem(answer) ?? failed(answer);
   const raw = dataOf(answer);
   const gaps: string[] = [];
@@ -220,7 +221,35 @@ export async function freshOffer({ transport, zones }: DuffelPorts, id: string) 
   if (offer?.offer_id !== id || passengerCount === 0) {
     throw failed(answer, `The airline's offer can't be read: ${gaps[0] ?? 'passengers'}.`);
   }
-  return { offer, passengerCount, availableServices: readServices(raw), saleKey: saleKeyOf(raw), raw };
+  return {
+    offer,
+    passengerCount,
+    availableServices: readServices(raw),
+    bags: readTravellers(raw),
+    saleKey: saleKeyOf(raw),
+    raw,
+  };
+}
+
+/** Offers of a search that are read again for their bags: a search tells none. */
+const MOST_BAG_READS = 4;
+/** The search's payment lives 60 seconds, of which the search itself may take 45. */
+const BAG_READ_MS = 8_000;
+
+/** Reads the bags of the first few offers; one that can't be read now stays unknown. */
+export async function bagsOf(ports: DuffelPorts, offers: readonly Offer[]): Promise<Map<string, DuffelTraveller[]>> {
+  const read = await Promise.all(
+    offers.slice(0, MOST_BAG_READS).map(async ({ offer_id: id, total_currency }) => {
+      try {
+        const { bags, offer } = await freshOffer(ports, id, BAG_READ_MS);
+        return offer.total_currency === total_currency ? [[id, bags] as const] : [];
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        return [];
+      }
+    }),
+  );
+  return new Map(read.flat());
 }
 
 /** The first traveller's id, which all offers of a search and their order share. */
@@ -245,20 +274,24 @@ export function goneProblem({ status, codes }: Answer) {
   return status === 404 && codes.includes('not_found') ? problem('offer_not_found') : null;
 }
 
-type Bag = NonNullable<ReturnType<typeof readBag>>;
+/** A bag for one passenger. */
+interface Bag extends SoldBag {
+  /** Of this read of the offer: the services that make up the whole journey. */
+  readonly ids: readonly string[];
+  readonly passenger: string;
+  readonly segments: ReadonlySet<string>;
+  readonly weightKg: number | null;
+}
+
+export type DuffelTraveller = TravellerBags<Bag>;
 
 /**
  * Reads the bags sold with an offer. Duffel sells a bag to one passenger for named segments; ours is one bag for the whole
  * journey. Directions sold separately are added up; a bag for part of the way is left out, as its price would mislead.
  */
 export function readServices(offer: Fields): AvailableService[] {
-  const segments = objects(offer.slices).flatMap((slice) => objects(slice.segments));
-  const whole = texts(segments.map(({ id }) => id));
-  const bags = objects(offer.available_services).flatMap((one) => readBag(one) ?? []);
-  const journeys = groups(bags, (bag) => keyOf(bag.passenger, bag.type, bag.weightKg, bag.currency)).flatMap((alike) =>
-    wholeWay(alike, new Set(whole)),
-  );
-  return groups(journeys, (bag) => keyOf(bag.type, bag.weightKg, bag.price, bag.currency)).flatMap((same) => {
+  const bags = readBags(offer);
+  return groups(bags, (bag) => keyOf(bag.type, bag.weightKg, String(bag.amount), bag.currency)).flatMap((same) => {
     const [bag] = same;
     if (!bag) return [];
     const service: AvailableService = {
@@ -266,11 +299,37 @@ export function readServices(offer: Fields): AvailableService[] {
       baggage_type: bag.type,
       maximum_weight_kg: bag.weightKg,
       maximum_quantity: same.reduce((sum, { most }) => sum + most, 0),
-      total_amount_decimal: bag.price,
+      total_amount_decimal: formatUsdc(bag.amount),
       total_currency: bag.currency,
     };
     return [service];
   });
+}
+
+/** Reads what each passenger with a seat has, at least, on every flight, and may buy. */
+function readTravellers(offer: Fields): DuffelTraveller[] {
+  const segments = segmentsOf(offer);
+  const bags = readBags(offer);
+  const seated = objects(offer.passengers).filter((one) => travellerType(seatOf(one)) !== 'infant');
+  return texts(seated.map(({ id }) => id)).map((passenger) => {
+    const seats = segments.map(
+      (segment) => objects(segment.passengers).find(({ passenger_id }) => passenger_id === passenger) ?? null,
+    );
+    return {
+      included: { checked: leastBags(seats, 'checked'), carry_on: leastBags(seats, 'carry_on') },
+      sold: bags.filter((bag) => bag.passenger === passenger),
+    };
+  });
+}
+
+const segmentsOf = (offer: Fields): Fields[] => objects(offer.slices).flatMap((slice) => objects(slice.segments));
+
+function readBags(offer: Fields): Bag[] {
+  const whole = new Set(texts(segmentsOf(offer).map(({ id }) => id)));
+  const bags = objects(offer.available_services).flatMap((one) => readBag(one) ?? []);
+  return groups(bags, (bag) => keyOf(bag.passenger, bag.type, bag.weightKg, bag.currency)).flatMap((alike) =>
+    wholeWay(alike, whole),
+  );
 }
 
 /** Combines one passenger's bags of a kind into bags for the whole journey. */
@@ -281,16 +340,17 @@ function wholeWay(alike: readonly Bag[], whole: ReadonlySet<string>): Bag[] {
   const [first] = partial;
   // Sums need each flight exactly once.
   if (!first || parts.length !== whole.size || !covers(new Set(parts), whole)) return covering;
-  const sum = partial.reduce((total, { price }) => total + parseUsdc(price), 0n);
+  const amount = partial.reduce((total, bag) => total + bag.amount, 0n);
   const most = Math.min(...partial.map((bag) => bag.most));
-  return [...covering, { ...first, segments: whole, most, price: formatUsdc(sum) }];
+  return [...covering, { ...first, ids: partial.flatMap(({ ids }) => ids), segments: whole, most, amount }];
 }
 
 const covers = (segments: ReadonlySet<string>, whole: ReadonlySet<string>): boolean =>
   whole.size > 0 && [...whole].every((segment) => segments.has(segment));
 
-function readBag(raw: Fields) {
-  if (raw.type !== 'baggage') return null;
+function readBag(raw: Fields): Bag | null {
+  const id = text(raw.id);
+  if (raw.type !== 'baggage' || id === null) return null;
   const [passenger, ...others] = texts(raw.passenger_ids);
   const segments = texts(raw.segment_ids);
   const [price, of, most] = [amount(raw.total_amount), currency(raw.total_currency), count(raw.maximum_quantity)];
@@ -300,14 +360,9 @@ function readBag(raw: Fields) {
   const type = about?.type === 'checked' || about?.type === 'carry_on' ? about.type : null;
   const weightKg = quantity(about?.maximum_weight_kg);
   return {
-    passenger,
-    segments: new Set(segments) as ReadonlySet<string>,
-    type,
-    weightKg,
-    most,
-    price,
-    currency: of,
-  } as const;
+    ...{ ids: [id], passenger, segments: new Set(segments) },
+    ...{ type, weightKg, most, amount: parseUsdc(price), currency: of },
+  };
 }
 
 const keyOf = (...parts: readonly (string | number | null)[]): string => JSON.stringify(parts);

@@ -6,10 +6,16 @@ import { OrderRefused } from '../provider.ts';
 import { type Fields, flag, list, objects, seatOf, texts } from './read.ts';
 
 /**
- * Makes the body of POST /air/orders, which pays exactly the offer's total at once from the seller's balance.
+ * Makes the body of POST /air/orders, which pays exactly the total of the offer and its bags at once from the seller's balance.
  * @throws OrderRefused `form_rejected` for passengers that Duffel would refuse
  */
-export function orderForm(raw: Fields, offer: Offer, reference: string, passengers: readonly Passenger[]) {
+export function orderForm(
+  raw: Fields,
+  offer: Offer,
+  reference: string,
+  passengers: readonly Passenger[],
+  extra: ExtraBags,
+) {
   const offered = objects(raw.passengers);
   const ids = texts(offered.map(({ id }) => id));
   const places = placesOf(offered, offer, passengers);
@@ -35,7 +41,8 @@ export function orderForm(raw: Fields, offer: Offer, reference: string, passenge
       phone_number: passenger.phone_number,
       ...identityDocuments(passenger, documents),
     })),
-    payments: [{ type: 'balance', amount: raw.total_amount, currency: raw.total_currency }],
+    ...(extra.services.length > 0 && { services: extra.services }),
+    payments: [{ type: 'balance', amount: extra.totalDecimal, currency: raw.total_currency }],
     metadata: { reference },
   };
 }
@@ -52,6 +59,12 @@ function placesOf(offered: readonly Fields[], offer: Offer, passengers: readonly
 }
 
 const lastDayOf = (offer: Offer): string => (offer.slices.at(-1) ?? offer).departing_at.slice(0, 10);
+
+/** Services of the offer's last read, and the total with them. */
+export interface ExtraBags {
+  readonly services: readonly { readonly id: string; readonly quantity: number }[];
+  readonly totalDecimal: unknown;
+}
 
 /** Composes letters and uses the plain apostrophe, as Duffel refuses other spellings. */
 const airlineName = (name: string): string => name.normalize('NFC').replaceAll('’', "'");

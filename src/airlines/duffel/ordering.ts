@@ -1,3 +1,5 @@
+import { bagsToBuy } from '../../kernel/domain/bags.ts';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { OrderRefused, type OrderRequest, type ProviderOrder } from '../provider.ts';
 import { type Attempt, CREATION_FAILED, NOT_SENT } from './creations.ts';
@@ -12,7 +14,7 @@ type Standing = ProviderOrder | null | 'unknown';
 /**
  * Orders at most once. Records the attempt before its one POST, and its verdict after; looks for the order of an attempt
  * without a verdict, and never sends it again. Rereads the price just before, and sends nothing where it differs.
- * @throws OrderRefused, Problem `offer_*`, `upstream_rate_limited`: nothing was ordered. Problem `provider_failed` with
+ * @throws OrderRefused, Problem `offer_*`, `bags_unavailable`, `upstream_rate_limited`: nothing was ordered. Problem `provider_failed` with
  *   the airline's request id: the outcome is unknown
  */
 export async function createOrder(ports: DuffelPorts, request: OrderRequest): Promise<ProviderOrder> {
@@ -26,8 +28,8 @@ export async function createOrder(ports: DuffelPorts, request: OrderRequest): Pr
   // A second POST would only blur this refusal.
   if (isConflict(last?.code ?? null)) throw problem('offer_unavailable');
   if (last?.code === CREATION_FAILED) throw new OrderRefused('provider_failed', false);
-  const { raw, offer, saleKey: searchKey } = await pricedOffer(ports, request);
-  const form = orderForm(raw, offer, reference, request.passengers);
+  const { raw, offer, saleKey: searchKey, extra } = await pricedOffer(ports, request);
+  const form = orderForm(raw, offer, reference, request.passengers, extra);
   await checkUnsold(ports, reference, searchKey);
   const attempt = await ports.attempts.begin({ reference, attempt: (last?.attempt ?? 0) + 1, offerId, searchKey });
   if (!attempt) {
@@ -47,16 +49,21 @@ async function checkUnsold(ports: DuffelPorts, reference: string, searchKey: str
   if (others.some(({ verdict }) => verdict === 'open')) throw new OrderRefused('provider_failed', true);
 }
 
-/** @throws Problem `offer_repriced` with `detail.current_ticket_amount`, and of `freshOffer` */
-async function pricedOffer(ports: DuffelPorts, { offerId, expectedAmountDecimal, passengers }: OrderRequest) {
+/** @throws Problem `offer_repriced` with `detail.current_ticket_amount`, `bags_unavailable`, and of `freshOffer` */
+async function pricedOffer(ports: DuffelPorts, request: OrderRequest) {
+  const { offerId, expectedAmountDecimal, passengers, bags: wanted } = request;
   const fresh = await freshOffer(ports, offerId);
   const { offer, passengerCount } = fresh;
   if (Date.parse(offer.expires_at) <= ports.clock.now()) throw problem('offer_expired');
   if (passengerCount !== passengers.length) throw new OrderRefused('form_rejected', false);
-  if (offer.total_currency !== 'USD' || !sameAmount(offer.total_amount_decimal, expectedAmountDecimal)) {
-    throw repriced(expectedAmountDecimal, offer.total_amount_decimal, offer.total_currency);
+  const found = wanted ? bagsToBuy(fresh.bags, offer.total_currency, wanted) : { amount: 0n, bought: [] };
+  if (!found) throw problem('bags_unavailable');
+  const total = formatUsdc(parseUsdc(offer.total_amount_decimal) + found.amount);
+  if (offer.total_currency !== 'USD' || !sameAmount(total, expectedAmountDecimal)) {
+    throw repriced(expectedAmountDecimal, total, offer.total_currency);
   }
-  return fresh;
+  const services = found.bought.flatMap(({ bag, quantity }) => bag.ids.map((id) => ({ id, quantity })));
+  return { ...fresh, extra: { services, totalDecimal: services.length > 0 ? total : fresh.raw.total_amount } };
 }
 
 const repriced = (expected: string, current: string, currency: string): Problem =>
@@ -268,6 +275,7 @@ function orderWord(answer: Answer): OrderWord {
   if (status < 400 || status >= 500) return { kind: 'unknown' };
   if (codes.some(isConflict)) return { kind: 'conflict' };
   if (codes.some((code) => REPRICED.includes(code))) return { kind: 'repriced' };
+  if (codes.includes('ancillary_service_not_available')) return none(problem('bags_unavailable'));
   if (codes.includes('insufficient_balance')) return refused('provider_balance_low', true);
   const gone = goneProblem(answer);
   if (gone) return none(gone.code === 'offer_not_found' ? problem('offer_unavailable') : gone);

@@ -1,7 +1,7 @@
 import { problem } from '../../kernel/problems.ts';
 import type { ProviderOrder } from '../provider.ts';
 import { readSlice } from './itinerary.ts';
-import { amount, currency, type Fields, instantMs, list, object, objects, orderId, text } from './read.ts';
+import { amount, count, currency, type Fields, instantMs, list, object, objects, orderId, text } from './read.ts';
 import { type Answer, type DuffelPorts, dataOf, failed, isOk } from './transport.ts';
 
 /** Owners' codes of airlines without electronic tickets: easyJet, Vueling, Jetstar. */
@@ -96,6 +96,7 @@ export function orderOf(ports: DuffelPorts, { raw, answer }: Found, reference: s
     totalAmountDecimal: total,
     totalCurrency: of,
     slices: slicesOf(ports, raw, id),
+    bags: bagsIn(raw),
     failure: null,
     createdAtMs,
     updatedAtMs: Math.max(createdAtMs, paidAtMs ?? 0, cancelledAtMs ?? 0),
@@ -136,6 +137,20 @@ function documentsOf(raw: Fields) {
     const passengers = list(document?.passenger_ids)?.flatMap((id) => text(id) ?? []) ?? null;
     return [{ type, number, passengers }];
   });
+}
+
+/** The bags that were bought; a bag of two services, one for each direction, counts once for its passenger. */
+function bagsIn(raw: Fields): ProviderOrder['bags'] {
+  const whole = objects(raw.slices).flatMap((slice) => objects(slice.segments)).length;
+  const bought = (['checked', 'carry_on'] as const).map((type) => {
+    const flights = objects(raw.services).reduce((sum, { metadata, quantity, segment_ids: segments }) => {
+      const isOne = object(metadata)?.type === type;
+      return isOne ? sum + (count(quantity) ?? 0) * (list(segments)?.length ?? 0) : sum;
+    }, 0);
+    return { type, quantity: Math.ceil(flights / Math.max(1, whole)) };
+  });
+  const some = bought.filter(({ quantity }) => quantity > 0);
+  return some.length > 0 ? some : undefined;
 }
 
 /** Mostly six characters, seven at easyJet, thirteen at LATAM. */

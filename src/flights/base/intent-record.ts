@@ -1,5 +1,6 @@
 import type { Updateable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
+import type { Bags } from '../../kernel/domain/bags.ts';
 import { agesOf } from '../../kernel/domain/travel-ages.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
 import { isProblemCode, problem } from '../../kernel/problems.ts';
@@ -45,6 +46,14 @@ export const referenceIn = (document: string | null | undefined): string | null 
   document ? (JSON.parse(document) as Order).booking_reference : null;
 
 export const lockedOffer = (row: Pick<IntentRow, 'offer'>): Offer => JSON.parse(row.offer) as Offer;
+
+/** Bags for each traveller, and what those that are bought cost (atomic units, all travellers). */
+export interface LockedBags extends Bags {
+  readonly amount: number;
+}
+
+export const lockedBags = ({ bags }: Pick<IntentRow, 'bags'>): LockedBags | null =>
+  bags == null ? null : (JSON.parse(bags) as LockedBags);
 
 /** An intent whose creation was paid: its customer knows of it. @throws Problem `intent_not_found` */
 export async function shownIntent(store: Store, intentId: string): Promise<IntentRow> {
@@ -114,6 +123,7 @@ export function intentRecord(
     expected_ticket_amount_decimal: formatUsdc(atomic(row.amount)),
     expected_ticket_currency: offer.total_currency,
     fee_amount: row.fee_amount,
+    ...shownBags(lockedBags(row)),
     order_id: row.order_id,
     booking_requested_at: instantOrNull(row.booking_requested_at_ms),
     ticketed_at: instantOrNull(row.ticketed_at_ms),
@@ -142,6 +152,12 @@ export function intentRecord(
     created_at: instant(row.created_at_ms),
     updated_at: instant(row.updated_at_ms),
   };
+}
+
+function shownBags(bags: LockedBags | null): Pick<Intent, 'bags'> {
+  if (!bags) return {};
+  const { checked, carry_on, amount } = bags;
+  return { bags: { checked, carry_on, total_amount: amount, total_amount_decimal: formatUsdc(atomic(amount)) } };
 }
 
 /** The code of the failure after which a booking is tried again. The name of an error without a code is for the log. */

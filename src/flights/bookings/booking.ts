@@ -76,8 +76,7 @@ async function checkHolds(ports: FlightsPorts, tiers: Tiers, intent: IntentRow):
     const { checkLowcostHolds } = await loadLowcostOffers();
     return checkLowcostHolds({ ...ports, ...tiers }, intent);
   }
-  const expected = BigInt(intent.amount);
-  return checkPriceHolds(configured(tiers.provider), intent.offer_id, expected, ports.clock.now());
+  return checkPriceHolds(configured(tiers.provider), intent, ports.clock.now());
 }
 
 /** Puts a booking on record for its payment. The row is also the lock: there is one for each intent. */

@@ -1,6 +1,5 @@
 import type { Address } from '@solana/kit';
 import { sql } from 'kysely';
-import type { LiveOffer } from '../../airlines/index.ts';
 import { loadAddress } from '../../escrow/index.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
@@ -24,7 +23,7 @@ import {
   toTreasury,
   unlessSilent,
 } from '../base/index.ts';
-import { isLowcost, offerToLock, ticketTotal } from '../offers/index.ts';
+import { isLowcost, type OfferToLock, offerToLock, ticketTotal } from '../offers/index.ts';
 import {
   abandon,
   activeKey,
@@ -92,11 +91,11 @@ export function createIntentCall(
 ): PaidCall {
   const { ports, escrows, funds } = tools;
   const { store, options } = ports;
-  let live: LiveOffer | undefined;
+  let live: OfferToLock | undefined;
   /** The intent that this very request wrote. */
   let held: IntentRow | undefined;
   const lookUp = async () => {
-    live ??= await offerToLock(ports, request.offer_id);
+    live ??= await offerToLock(ports, request);
     return live;
   };
   return {
@@ -117,9 +116,7 @@ export function createIntentCall(
         if (holder && isShown(holder) && holder.expires_at_ms > ports.clock.now()) throw alreadyExists(holder);
         checkLocks(ports, locks);
       }
-      const found = await ports.checks.look({ client, payer }, (tiers) =>
-        offerToLock({ ...ports, ...tiers }, request.offer_id),
-      );
+      const found = await ports.checks.look({ client, payer }, (tiers) => offerToLock({ ...ports, ...tiers }, request));
       if (payer !== null) live = found ?? undefined;
       await checkProgram(ports);
       if (found) await checkDay(store, ports, ticketTotal(found.offer) ?? 0n, pair);
@@ -176,7 +173,7 @@ async function holdPair(
   { ports, escrows }: IntentTools,
   request: CreateIntentRequest,
   payment: Payment,
-  offer: LiveOffer,
+  offer: OfferToLock,
 ): Promise<IntentRow> {
   // Before the payment the payer was unknown, and the wallet's account may have been closed since.
   await checkRefundWallet(ports, request.refund_wallet ?? payment.payer);
@@ -232,7 +229,7 @@ async function reveal(ports: FlightsPorts, payment: Payment, held?: IntentRow): 
 }
 
 /** What the airline takes from the seller's balance for an offer; a carrier's web site takes nothing of it. */
-const sellersPart = ({ offer_id: id }: CreateIntentRequest, { offer }: LiveOffer): bigint =>
+const sellersPart = ({ offer_id: id }: CreateIntentRequest, { offer }: OfferToLock): bigint =>
   isLowcost(id) ? 0n : (ticketTotal(offer) ?? 0n);
 
 const byPayment = ({ store }: FlightsPorts, payment: Payment) =>
@@ -262,7 +259,7 @@ async function newIntent(
   escrows: Escrows,
   request: CreateIntentRequest,
   payment: Payment,
-  { offer, passengerCount, saleKey }: LiveOffer,
+  { offer, passengerCount, saleKey, lockedBags }: OfferToLock,
 ): Promise<IntentRow> {
   const { clock, ids, options } = ports;
   const refundWallet = request.refund_wallet ?? payment.payer;
@@ -284,6 +281,7 @@ async function newIntent(
     offer_id: request.offer_id,
     offer: JSON.stringify(offer),
     passenger_count: passengerCount,
+    bags: lockedBags && JSON.stringify(lockedBags),
     sale_key: saleKey ?? null,
     funding_wallet: payment.payer,
     refund_wallet: refundWallet,

@@ -3,7 +3,7 @@ import { boughtNothing } from '../../airlines/index.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { type PollPolicy, pollPauseMs } from '../../store/index.ts';
-import type { BookingRow, IntentRow } from '../base/index.ts';
+import { type BookingRow, type IntentRow, lockedBags } from '../base/index.ts';
 import { contentOf, flightOf, orderIdOf } from '../offers/index.ts';
 import { openPassengers } from './identity.ts';
 import type { Next, NextOf, Step, StepTools } from './machine.ts';
@@ -80,6 +80,7 @@ const buy = (
         offerId: flightOf(intent.offer_id),
         fare: contentOf(intent),
         amountDecimal: formatUsdc(atomic(intent.amount)),
+        bags: lockedBags(intent) ?? undefined,
         passengers: openPassengers(ports.secrets, booking),
       });
       if (boughtNothing(outcome)) throw new Ended(outcome);

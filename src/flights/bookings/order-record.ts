@@ -6,7 +6,7 @@ import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { regained } from '../../store/base/index.ts';
 import type { Order, ResolveRequest } from '../../wire/flights/index.ts';
-import { type FlightsPorts, type IntentRow, lockedOffer, type Store } from '../base/index.ts';
+import { type FlightsPorts, type IntentRow, lockedBags, lockedOffer, type Store } from '../base/index.ts';
 import { isLowcost, orderIdOf, referenceOf } from '../offers/index.ts';
 import { journeyOf } from './mails.ts';
 
@@ -22,6 +22,7 @@ export function orderRecord(orderId: string, passengerCount: number, order: Prov
     total_currency: order.totalCurrency,
     documents: order.documents.map(({ type, number }) => ({ type, number })),
     slices: [...order.slices],
+    ...(order.bags && { bags: [...order.bags] }),
     created_at: instant(order.createdAtMs),
     updated_at: instant(order.updatedAtMs),
   };
@@ -149,6 +150,18 @@ async function lookUp(store: Store, orderId: string, ask: Fulfiller['find']): Pr
   return purchaseOrder(intent, outcome);
 }
 
+/** A carrier's site confirms no bags apart: they were part of the price that it confirmed. */
+function boughtBags(intent: IntentRow): ProviderOrder['bags'] {
+  const bags = lockedBags(intent);
+  if (!bags || bags.amount === 0) return undefined;
+  const offer = lockedOffer(intent);
+  const bought = (['checked', 'carry_on'] as const).map((type) => ({
+    type,
+    quantity: intent.passenger_count * Math.max(0, bags[type] - (offer[`${type}_bags_included`] ?? 0)),
+  }));
+  return bought.filter(({ quantity }) => quantity > 0);
+}
+
 export function purchaseOrder(intent: IntentRow, outcome: BookOutcome): ProviderOrder {
   const booked = outcome.kind === 'booked' ? outcome : null;
   const cancelledAtMs = booked?.cancelledAtMs ?? null;
@@ -157,6 +170,7 @@ export function purchaseOrder(intent: IntentRow, outcome: BookOutcome): Provider
     providerOrderId: orderIdOf(intent.intent_id),
     reference: intent.intent_id,
     status: cancelledAtMs === null ? status : 'cancelled',
+    bags: boughtBags(intent),
     bookingReference: booked?.bookingReference ?? null,
     documents: booked?.documents ?? [],
     ...journeyOf(lockedOffer(intent)),

@@ -5,7 +5,15 @@ import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { regained, together } from '../../store/base/index.ts';
 import { LeaseLost, type PollPolicy, pollPauseMs } from '../../store/index.ts';
 import type { BookingRow, FlightsPorts, IntentRow, Tx } from '../base/index.ts';
-import { bookingOf, changeIntent, DATABASE_BEHIND, intentOf, lockedOffer, pageAlone } from '../base/index.ts';
+import {
+  bookingOf,
+  changeIntent,
+  DATABASE_BEHIND,
+  intentOf,
+  lockedBags,
+  lockedOffer,
+  pageAlone,
+} from '../base/index.ts';
 import { checkPriceHolds, isLowcost } from '../offers/index.ts';
 import { dropUnpaid } from './creations.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
@@ -44,7 +52,7 @@ const REFILL_S = 300;
 const TICKET_POLL: PollPolicy = { leastMs: 500, mostMs: 15_000 };
 
 /** Answers of the airline that end an order which was not made. */
-const GONE = ['offer_not_found', 'offer_unavailable', 'offer_expired', 'offer_repriced'] as const;
+const GONE = ['offer_not_found', 'offer_unavailable', 'offer_expired', 'offer_repriced', 'bags_unavailable'] as const;
 /** Answers that say for certain that the airline ordered nothing. */
 const REFUSALS = [...GONE, 'upstream_rate_limited'] as const;
 
@@ -131,7 +139,7 @@ const queued: Step<'queued'> = async (tools, booking, intent) => {
   if (!provider) return refund('provider_not_configured');
   if (isTooLateToOrder(tools, intent)) return tooLate(booking);
   try {
-    await checkPriceHolds(provider, intent.offer_id, BigInt(intent.amount), clock.now());
+    await checkPriceHolds(provider, intent, clock.now());
   } catch (error) {
     if (!isProblem(error)) throw error;
     return afterProblem(booking, error);
@@ -199,6 +207,7 @@ const placeOrder = (
         reference: intent.intent_id,
         offerId: intent.offer_id,
         expectedAmountDecimal: lockedOffer(intent).total_amount_decimal,
+        bags: lockedBags(intent) ?? undefined,
         passengers: openPassengers(ports.secrets, booking),
       });
     },

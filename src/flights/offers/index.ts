@@ -1,3 +1,4 @@
+export type { OfferToLock } from './bags.ts';
 export * from './live-offer.ts';
 export * from './lowcost.ts';
 export * from './pricing.ts';

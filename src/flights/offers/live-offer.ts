@@ -1,10 +1,17 @@
 import type { LiveOffer, Provider } from '../../airlines/index.ts';
+import { wantsBags } from '../../kernel/domain/bags.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/index.ts';
-import type { Offer, OfferDetailsResponse } from '../../wire/flights/index.ts';
-import type { Asked, FlightsPorts, Store, Tiers } from '../base/index.ts';
-import { toTreasury } from '../base/index.ts';
+import type {
+  CreateIntentRequest,
+  Offer,
+  OfferDetailsRequest,
+  OfferDetailsResponse,
+} from '../../wire/flights/index.ts';
+import type { Asked, FlightsPorts, IntentRow, Store, Tiers } from '../base/index.ts';
+import { lockedBags, toTreasury } from '../base/index.ts';
+import type { OfferToLock } from './bags.ts';
 import { isLowcost } from './lowcost.ts';
 
 /** @throws Problem `provider_not_configured` */
@@ -14,7 +21,7 @@ export function configured<P>(provider: P | null): P {
 }
 
 /** POST /air/offer-details: the price of this moment, and the extras of the fare. */
-export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<{ offer_id: string }>): Promise<PaidCall> {
+export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<OfferDetailsRequest>): Promise<PaidCall> {
   const { body: request, url } = asked;
   if (isLowcost(request.offer_id)) return (await import('./lowcost-offers.ts')).lowcostDetails(ports, asked);
   return {
@@ -29,18 +36,25 @@ export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<{ offer
     async perform() {
       const live = await configured(ports.provider).offer(request.offer_id);
       await checkUnsold(ports.store, live.saleKey);
-      const body: OfferDetailsResponse = { offer: live.offer, available_services: [...live.availableServices] };
+      const offer = wantsBags(request.bags) ? (await loadBags()).carried(live, request.bags) : live.offer;
+      const body: OfferDetailsResponse = { offer, available_services: [...live.availableServices] };
       return { status: 200, body };
     },
   };
 }
 
+export const loadBags = () => import('./bags.ts');
+
 /** The offer to lock. Unknown: `offer_not_found` in the lowcost tier, else `offer_unavailable` (spec, Errors). */
-export async function offerToLock(ports: Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Tiers, offerId: string) {
-  const live = isLowcost(offerId)
+export async function offerToLock(
+  ports: Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Tiers,
+  { offer_id: offerId, bags }: Pick<CreateIntentRequest, 'offer_id' | 'bags'>,
+): Promise<OfferToLock> {
+  const bare = isLowcost(offerId)
     ? await (await import('./lowcost-offers.ts')).lowcostToLock(ports, offerId)
     : await fastOffer(ports.provider, offerId, ports.clock.now());
-  await checkUnsold(ports.store, live.saleKey);
+  await checkUnsold(ports.store, bare.saleKey);
+  const live = wantsBags(bags) ? (await loadBags()).withLockedBags(bare, bags) : { ...bare, lockedBags: null };
   if (live.isUnpayable) {
     throw problem('offer_unsupported', {
       message: 'This service cannot lock that offer: its airline asks for a document that this service does not send.',
@@ -69,17 +83,22 @@ async function fastOffer(provider: Tiers['provider'], offerId: string, nowMs: nu
 export const ticketTotal = (offer: Offer): bigint | null =>
   offer.total_currency === 'USD' ? parseUsdc(offer.total_amount_decimal) : null;
 
-/** Compares the live offer with the escrowed price. @throws Problem `offer_expired`, `offer_repriced`, … */
+/**
+ * Compares the live offer and its bags with the escrowed price.
+ * @throws Problem `offer_expired`, `offer_repriced`, `bags_unavailable`, …
+ */
 export async function checkPriceHolds(
   provider: Pick<Provider, 'offer'>,
-  offerId: string,
-  expected: bigint,
+  intent: Pick<IntentRow, 'offer_id' | 'amount' | 'bags'>,
   nowMs: number,
 ): Promise<void> {
-  const live = await provider.offer(offerId, 'booking').catch((error: unknown) => {
+  const expected = BigInt(intent.amount);
+  const bags = lockedBags(intent);
+  const bare = await provider.offer(intent.offer_id, 'booking').catch((error: unknown) => {
     throw isProblem(error, 'offer_not_found') ? problem('offer_expired', { cause: error }) : error;
   });
-  if (Date.parse(live.offer.expires_at) <= nowMs) throw problem('offer_expired');
+  if (Date.parse(bare.offer.expires_at) <= nowMs) throw problem('offer_expired');
+  const live = bags ? (await loadBags()).withLockedBags(bare, bags) : bare;
   if (ticketTotal(live.offer) !== expected) throw repriced(expected, live.offer.total_amount_decimal);
 }
 

@@ -1,11 +1,12 @@
 import { type FareContent, type Fulfiller, fareKey, type LiveOffer, type SoldFare } from '../../airlines/index.ts';
 import { instant } from '../../kernel/clock.ts';
+import { wantsBags } from '../../kernel/domain/bags.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/index.ts';
-import type { FareMenu, MenuFare, Offer, OfferDetailsResponse } from '../../wire/flights/index.ts';
+import type { FareMenu, MenuFare, Offer, OfferDetailsRequest, OfferDetailsResponse } from '../../wire/flights/index.ts';
 import type { Asked, FareMenuTable, FlightsPorts, IntentRow, Tiers } from '../base/index.ts';
-import { checkOpen, instantOrNull, toTreasury } from '../base/index.ts';
+import { checkOpen, instantOrNull, lockedBags, toTreasury } from '../base/index.ts';
 import { contentOf, fareOf, flightOf } from './lowcost.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;
@@ -44,7 +45,7 @@ function checkNotFailed(menu: Menu | null, nowMs: number): void {
 /** Opens the fare menu of a lowcost offer. Pending (202) and failed looks are free, a failed one then refused (409). */
 export function lowcostDetails(
   ports: FlightsPorts,
-  { body: request, url, client }: Asked<{ offer_id: string }>,
+  { body: request, url, client }: Asked<OfferDetailsRequest>,
 ): PaidCall {
   const offerId = flightOf(request.offer_id);
   return {
@@ -65,15 +66,22 @@ export function lowcostDetails(
       const { live } = await known(ports, offerId);
       const { menu, pollAfterMs } = await openMenu(ports, tierOf(ports), offerId);
       const body: OfferDetailsResponse = {
-        offer: live.offer,
+        ...(await shown(live, menu, request.bags)),
         available_services: [...live.availableServices],
-        fare_menu: shownMenu(offerId, menu),
         ...(pollAfterMs === null ? {} : { poll_after_ms: Math.min(pollAfterMs, ports.options.pollAfterMs) }),
       };
       if (pollAfterMs !== null) return { status: 202, body, charged: 'not_yet' };
       return { status: 200, body, ...(menu.status === 'failed' && { charged: 'never' as const }) };
     },
   };
+}
+
+/** The offer and its menu, with the price of the bags that were asked for. */
+async function shown(live: LiveOffer, menu: Menu, wanted: OfferDetailsRequest['bags']) {
+  const fareMenu = shownMenu(live.offer.offer_id, menu);
+  if (!wantsBags(wanted)) return { offer: live.offer, fare_menu: fareMenu };
+  const { carried, carriedMenu } = await import('./bags.ts');
+  return { offer: carried(live, wanted), fare_menu: { ...fareMenu, fares: carriedMenu(live, fareMenu.fares, wanted) } };
 }
 
 /** The offer to lock: fare n of a fresh menu for `##<n>`, else the quoted offer (spec, Rules for lowcost offers). */
@@ -94,10 +102,16 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
   if (menu?.status !== 'ready' || !isFresh(menu, nowMs)) throw problem('fare_menu_expired');
   const fare = menu.fares.find(({ index, onSale }) => onSale && lockedId === `${offerId}##${index}`);
   if (!fare) throw problem('invalid_fare_index');
+  const locked = await ofFare(live, fare);
+  const expires_at = instant(Math.min(menu.expires_at_ms, nowMs + FRESH_MS));
+  return { ...locked, offer: { ...locked.offer, offer_id: lockedId, expires_at } };
+}
+
+/** A quoted offer with a fare of its menu. */
+async function ofFare(live: LiveOffer, fare: SoldFare): Promise<LiveOffer> {
   const total = parseUsdc(fare.totalAmountDecimal);
   const offer: Offer = {
     ...live.offer,
-    offer_id: lockedId,
     slices: live.offer.slices.map((slice) => ({ ...slice, fare_brand_name: fare.brand })),
     fare_brand_name: fare.brand,
     checked_bags_included: fare.checkedBags,
@@ -108,9 +122,9 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
     total_currency: fare.totalCurrency,
     base_amount_decimal: null,
     tax_amount_decimal: null,
-    expires_at: instant(Math.min(menu.expires_at_ms, nowMs + FRESH_MS)),
   };
-  return { ...live, offer };
+  const bags = live.bags && (await import('./bags.ts')).bagsWithFare(live, offer);
+  return { ...live, offer, ...(bags && { bags }) };
 }
 
 /** Checks before payment that a newer menu shows the locked fare at its price. @throws Problem `offer_repriced`, … */
@@ -124,7 +138,11 @@ export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promis
   if (menu?.status !== 'ready' || !isFresh(menu, ports.clock.now())) return;
   const fare = menu.fares.find((one) => one.onSale && fareKey(one) === fareKey(contentOf(intent)));
   if (!fare) throw problem('offer_unavailable');
-  const [expected, current] = [BigInt(intent.amount), parseUsdc(fare.totalAmountDecimal)];
+  const bags = lockedBags(intent);
+  const now = bags
+    ? (await import('./bags.ts')).withLockedBags(await ofFare(live, fare), bags).offer.total_amount_decimal
+    : fare.totalAmountDecimal;
+  const [expected, current] = [BigInt(intent.amount), parseUsdc(now)];
   if (current === expected) return;
   throw problem('offer_repriced', {
     detail: { expected_ticket_amount: formatUsdc(expected), current_ticket_amount: formatUsdc(current) },

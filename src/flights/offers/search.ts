@@ -1,5 +1,6 @@
-import { type OfferQuery, type Provider, type QuerySlice, roundTripOf } from '../../airlines/index.ts';
+import { type Fulfiller, type OfferQuery, type Provider, type QuerySlice, roundTripOf } from '../../airlines/index.ts';
 import { DAY_MS, localDate } from '../../kernel/clock.ts';
+import { wantsBags } from '../../kernel/domain/bags.ts';
 import { metropolitanArea } from '../../kernel/domain/metropolitan-areas.ts';
 import { filterOffers, lookupFor } from '../../kernel/domain/offer-filters.ts';
 import { groupByItinerary, sortOffers } from '../../kernel/domain/offers.ts';
@@ -18,7 +19,7 @@ import type {
 } from '../../wire/flights/index.ts';
 import type { Asked, FlightsPorts } from '../base/index.ts';
 import { toTreasury } from '../base/index.ts';
-import { configured } from './live-offer.ts';
+import { configured, loadBags } from './live-offer.ts';
 import type { Pricing } from './pricing.ts';
 
 const MOST_DAYS_AHEAD = 360;
@@ -48,8 +49,8 @@ export function searchCall(
     },
     async perform(payment) {
       const query = queryOf(request);
-      const found = await configured(ports.provider).search(query);
-      const { passed, ...left } = await suiting(found, request);
+      const provider = configured(ports.provider);
+      const { passed, ...left } = await suiting(provider, await provider.search(query), request);
       const offers = arranged(passed, request);
       const trip = roundTripOf(query);
       const isEnriching = trip !== null && ports.lowcost?.serves(trip) === true;
@@ -104,7 +105,7 @@ export async function searchUpdates(
   const found = await lowcost.quote(trip, row.started_at_ms);
   // A cursor that is ahead of this process's clock stays where it is.
   const seen = Number(cursor ?? 0);
-  const { passed, hidden } = await suiting(found.offers.slice(seen), request);
+  const { passed, hidden } = await suiting(lowcost, found.offers.slice(seen), request);
   const offers = arranged(passed, request);
   // Cutting each answer to `limit` keeps the `limit` best of all.
   const answer = {
@@ -168,10 +169,24 @@ const queryOf = (request: SearchRequest): OfferQuery => ({
 });
 
 /** The offers that pass the filters, and how many each filter hid; `max_price` compares US dollars alone. */
-async function suiting(offers: readonly Offer[], request: SearchRequest) {
-  const { passed, hidden } = filterOffers(offers, request, await lookupFor(request));
+async function suiting(seller: Pick<Provider | Fulfiller, 'bagsOf'>, offers: readonly Offer[], request: SearchRequest) {
+  const { passed, hidden } = await filtered(seller, offers, request);
   const others = hidden.find(({ filter }) => filter === 'max_price')?.unknown ?? 0;
   return { passed, ...(others > 0 ? { other_currency_offers: others } : {}), ...(hidden.length > 0 ? { hidden } : {}) };
+}
+
+/** The price with the bags of the search, if it has any, is asked of the offers that pass the other filters. */
+async function filtered(
+  seller: Pick<Provider | Fulfiller, 'bagsOf'>,
+  offers: readonly Offer[],
+  request: SearchRequest,
+) {
+  const lookup = await lookupFor(request);
+  const { bags, max_price, ...others } = request;
+  if (!wantsBags(bags)) return filterOffers(offers, request, lookup);
+  const { passed, hidden } = filterOffers(offers, others, lookup);
+  const priced = filterOffers(await (await loadBags()).carriedOffers(seller, passed, bags), { max_price });
+  return { passed: priced.passed, hidden: [...hidden, ...priced.hidden] };
 }
 
 function arranged(offers: readonly Offer[], request: SearchRequest): Offer[] {

@@ -25,6 +25,7 @@ export function adoptedIntent(
     offer_id: `forgotten:${order.providerOrderId}`,
     offer: JSON.stringify(offerOf(order, outbound, escrow.amount, expiresAtMs)),
     passenger_count: Math.max(1, order.documents.length),
+    bags: null,
     sale_key: null,
     funding_wallet: paid?.payer ?? escrow.refundOwner,
     refund_wallet: escrow.refundOwner,

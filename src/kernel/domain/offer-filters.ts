@@ -43,6 +43,8 @@ export interface FilteredOffer {
   /** Atomic units of 6 decimals. */
   readonly total_amount: number;
   readonly total_currency: string;
+  /** Of a search with bags: `max_price` is about this price, where it is known. */
+  readonly with_bags?: { readonly total_amount: number | null } | undefined;
 }
 
 /** Offers that one filter hid: `count` do not suit it, and of `unknown` more the seller does not disclose it. */
@@ -83,7 +85,8 @@ const TESTS: Tests = {
   with_bag: (_, { checked_bags_included: bags }) => (bags === null ? null : bags > 0),
   max_price: (price, offer) =>
     offer.total_currency === PRICE_CURRENCY
-      ? offer.total_amount <= (typeof price === 'string' ? Number(parseUsdc(price)) : Math.round(price * 1_000_000))
+      ? (offer.with_bags?.total_amount ?? offer.total_amount) <=
+        (typeof price === 'string' ? Number(parseUsdc(price)) : Math.round(price * 1_000_000))
       : null,
 };
 

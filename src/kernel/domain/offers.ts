@@ -1,3 +1,5 @@
+import type { WithBags } from './bags.ts';
+
 /** The order of offers (spec/flight-service.md, POST /air/search; CONTRACT, section 3), for the service and the tool. */
 
 export type OfferSort = 'price' | 'duration' | 'departure' | 'emissions';
@@ -10,6 +12,7 @@ interface OrderedOffer {
   readonly total_amount: number;
   readonly total_currency: string;
   readonly total_emissions_kg: number | null;
+  readonly with_bags?: Pick<WithBags, 'total_amount'> | undefined;
 }
 
 /** Prices compare in US dollars, as escrows do (CONTRACT, section 1). */
@@ -32,10 +35,15 @@ const RANKS: Record<OfferSort, (offer: OrderedOffer) => number | string> = {
   emissions: (offer) => offer.total_emissions_kg ?? Number.POSITIVE_INFINITY,
 };
 
-type Priced = Pick<OrderedOffer, 'offer_id' | 'total_amount' | 'total_currency'>;
+type Priced = Pick<OrderedOffer, 'offer_id' | 'total_amount' | 'total_currency' | 'with_bags'>;
+
+/** The price that offers are ranked by: with the bags of the search, where it had some. */
+const ranked = ({ total_amount, with_bags }: Priced): number =>
+  with_bags ? (with_bags.total_amount ?? Number.POSITIVE_INFINITY) : total_amount;
 
 export const byPrice = (a: Priced, b: Priced): number =>
   compare(Number(a.total_currency !== PRICE_CURRENCY), Number(b.total_currency !== PRICE_CURRENCY)) ||
+  compare(ranked(a), ranked(b)) ||
   compare(a.total_amount, b.total_amount) ||
   compare(a.offer_id, b.offer_id);
 
@@ -71,6 +79,7 @@ interface GroupedOffer extends OrderedOffer {
     readonly refund_penalty_amount: string | null;
     readonly refund_penalty_currency: string | null;
   } | null;
+  readonly with_bags?: WithBags | undefined;
   readonly fare_options?: readonly GroupedFare[] | undefined;
 }
 
@@ -88,6 +97,7 @@ interface GroupedFare {
   change_penalty_amount: string | null;
   change_penalty_currency: string | null;
   checked_bags_included: number | null;
+  with_bags?: WithBags | undefined;
 }
 
 type Entry<T> = T & { fare_options_count: number; fare_options: GroupedFare[] };
@@ -125,9 +135,10 @@ export function withArrivals<T extends GroupedOffer>(
 const cheapestFirst = (fares: readonly GroupedFare[]): GroupedFare[] =>
   [...fares].sort((a, b) => byPrice(priceOf(a), priceOf(b)));
 
-const priceOf = ({ offer_id, total_currency, total_amount_decimal }: GroupedFare): Priced => ({
+const priceOf = ({ offer_id, total_currency, total_amount_decimal, with_bags }: GroupedFare): Priced => ({
   offer_id,
   total_currency,
+  with_bags,
   total_amount: Math.round(Number(total_amount_decimal) * 1_000_000),
 });
 
@@ -146,5 +157,6 @@ function fareOption(offer: GroupedOffer): GroupedFare {
     change_penalty_amount: conditions?.change_penalty_amount ?? null,
     change_penalty_currency: conditions?.change_penalty_currency ?? null,
     checked_bags_included: offer.checked_bags_included,
+    ...(offer.with_bags && { with_bags: offer.with_bags }),
   };
 }

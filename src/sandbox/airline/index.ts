@@ -7,15 +7,16 @@ import {
   type Scenario,
 } from '../../airlines/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { bagsToBuy, countedBags } from '../../kernel/domain/bags.ts';
 import { ageOn, agesOf, seatsFor } from '../../kernel/domain/travel-ages.ts';
-import { parseUsdc } from '../../kernel/money.ts';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/index.ts';
 import type { Offer, Passenger } from '../../wire/flights/index.ts';
 import type { OrderBook } from './orders.ts';
 import { scenarioOn, TICKETING_SLOW_BY } from './scenarios.ts';
-import { type Air, openAir, rateLimited, readOffer, searchOffers } from './search.ts';
+import { type Air, bagsOf, openAir, rateLimited, readOffer, searchOffers } from './search.ts';
 
 export { CABINS, conditionsOf, flightKey, spanOf } from './journey.ts';
 export { airlineMigrations, recordLocator, tickets } from './orders.ts';
@@ -76,6 +77,7 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
       if (scenarioOn(scenario, first?.origin ?? '', first?.destination ?? '') === 'rate_limited') throw rateLimited();
       return searchOffers(air(), query, clock.now());
     },
+    bagsOf: async (offers) => bagsOf(air(), offers),
     async offer(offerId, moment = 'quote') {
       const { scenario: _, ...live } = liveOffer(airline, offerId, moment);
       return live;
@@ -90,6 +92,8 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
     },
   };
 }
+
+const NO_BAGS = { amount: 0n, bought: [] } as const;
 
 const liveOffer = ({ air, scenario, clock }: Airline, offerId: string, moment: OfferMoment) =>
   readOffer(air(), scenario, offerId, moment, clock.now());
@@ -112,19 +116,29 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
   const nowMs = clock.now();
   const known = await book.byReference(reference, nowMs);
   if (known) return known;
-  const { offer, scenario, passengerCount } = liveOffer(airline, offerId, 'booking');
+  const { offer, scenario, passengerCount, bags = [] } = liveOffer(airline, offerId, 'booking');
   if (passengers.length !== passengerCount || !areSeated(passengers, offer)) {
     throw new OrderRefused('form_rejected', false);
   }
-  if (parseUsdc(offer.total_amount_decimal) !== parseUsdc(expectedAmountDecimal)) {
+  const extra = wanted.bags ? bagsToBuy(bags, offer.total_currency, wanted.bags) : NO_BAGS;
+  if (!extra) throw problem('bags_unavailable');
+  const total = parseUsdc(offer.total_amount_decimal) + extra.amount;
+  if (total !== parseUsdc(expectedAmountDecimal)) {
     throw problem('offer_repriced', {
-      detail: { expected_ticket_amount: expectedAmountDecimal, current_ticket_amount: offer.total_amount_decimal },
+      detail: { expected_ticket_amount: expectedAmountDecimal, current_ticket_amount: formatUsdc(total) },
     });
   }
   if (scenario === 'sold_out') throw problem('offer_unavailable');
   const settled_at_ms = nowMs + ticketingMs * (scenario === 'ticketing_slow' ? TICKETING_SLOW_BY : 1);
   const fate = scenario === 'ticketing_fails' ? 'failed' : 'ticketed';
-  const placed = { reference, passenger_count: passengerCount, fate, settled_at_ms } as const;
+  const placed = {
+    reference,
+    passenger_count: passengerCount,
+    fate,
+    settled_at_ms,
+    total_amount_decimal: formatUsdc(total),
+    bags: extra.bought.length === 0 ? null : JSON.stringify(countedBags(extra.bought)),
+  } as const;
   const { order, made } = await book.add(placed, offer, nowMs);
   // Only the answer is lost; findOrder finds the order.
   if (made && scenario === 'outcome_unknown') throw problem('provider_failed');

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { ProviderOrder } from '../../airlines/index.ts';
+import type { OrderedBags, ProviderOrder } from '../../airlines/index.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Migration } from '../../store/base/index.ts';
@@ -23,6 +23,8 @@ interface OrderTable {
   settled_at_ms: number;
   cancelled_at_ms: number | null;
   created_at_ms: number;
+  /** Extra bags (OrderedBags, JSON); null: none. */
+  bags: string | null;
 }
 
 /** The airline's file, which also keeps lowcost sales. */
@@ -46,9 +48,13 @@ export const airlineMigrations: readonly Migration[] = [
         outcome text, cancelled_at_ms bigint, created_at_ms bigint not null, updated_at_ms bigint not null)`,
     ],
   },
+  { name: '003_bags', statements: ['alter table orders add column bags text'] },
 ];
 
-type Placed = Pick<OrderTable, 'reference' | 'passenger_count' | 'fate' | 'settled_at_ms'>;
+type Placed = Pick<
+  OrderTable,
+  'reference' | 'passenger_count' | 'fate' | 'settled_at_ms' | 'total_amount_decimal' | 'bags'
+>;
 
 export type OrderBook = Awaited<ReturnType<typeof openOrderBook>>;
 
@@ -75,7 +81,6 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
           order_id: `sbx_${randomBytes(12).toString('hex')}`,
           offer_id: offer.offer_id,
           booking_reference: recordLocator(),
-          total_amount_decimal: offer.total_amount_decimal,
           total_currency: offer.total_currency,
           slices: JSON.stringify(offer.slices),
           refundable: offer.conditions?.refund_allowed ? 1 : 0,
@@ -127,6 +132,7 @@ function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
     totalAmountDecimal: row.total_amount_decimal,
     totalCurrency: row.total_currency,
     slices: JSON.parse(row.slices) as Slice[],
+    ...(row.bags !== null && { bags: JSON.parse(row.bags) as OrderedBags[] }),
     failure: status === 'failed' ? 'The airline could not issue the ticket.' : null,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.cancelled_at_ms ?? (settled ? row.settled_at_ms : row.created_at_ms),

@@ -1,5 +1,7 @@
 import type { LiveOffer, OfferMoment, OfferQuery, Scenario } from '../../airlines/index.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
+import { alike, type SoldBag, type TravellerBags } from '../../kernel/domain/bags.ts';
+import { parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { AvailableService, Offer } from '../../wire/flights/index.ts';
 import { createNetwork } from './connections.ts';
@@ -153,12 +155,36 @@ export function readOffer(
       ? { ...base, fareCents: Math.round(base.fareCents * REPRICED_BY) }
       : base;
   const frame = frameOf(world, selection.journey, selection.plating, selection.cabin);
+  const offer = composeOffer(world, offerId, selection, raised, frame);
   return {
-    offer: composeOffer(world, offerId, selection, raised, frame),
+    offer,
     passengerCount: selection.adults + selection.childAges.length,
     availableServices: servicesFor(world, selection),
+    bags: bagsWith(world, selection, offer),
     scenario,
   };
+}
+
+/** This airline's search tells the bags of every fare. */
+export const bagsOf = ({ world, ids }: Air, offers: readonly Offer[]): Map<string, TravellerBags[]> =>
+  new Map(
+    offers.flatMap((offer) => {
+      const selection = ids.read(offer.offer_id);
+      return selection ? [[offer.offer_id, bagsWith(world, selection, offer)] as const] : [];
+    }),
+  );
+
+/** The bags of a fare for each traveller with a seat, who may buy an equal share of what is sold. */
+function bagsWith(world: World, selection: Selection, offer: Offer): TravellerBags[] {
+  const sold = servicesFor(world, selection).map(
+    (service): SoldBag => ({
+      type: service.baggage_type,
+      most: service.maximum_quantity / seatsOf(selection),
+      amount: parseUsdc(service.total_amount_decimal),
+      currency: service.total_currency,
+    }),
+  );
+  return alike(seatsOf(selection), offer, sold);
 }
 
 /** The tolerated clock difference of an id. */

@@ -72,7 +72,19 @@ export const CANCELLATION_BEHAVIOURS = ['normal', ...OF_QUOTE, ...OF_CONFIRMATIO
 
 export const BEHAVIOURS = {
   order: Object.keys(ORDER_BEHAVIOURS) as readonly OrderBehaviourName[],
-  offer: ['normal', 'price_up', 'gone', 'not_found', 'internal_error', 'html', 'rate_limited', 'cut', 'slow'],
+  offer: [
+    'normal',
+    'price_up',
+    'bags_up',
+    'bags_gone',
+    'gone',
+    'not_found',
+    'internal_error',
+    'html',
+    'rate_limited',
+    'cut',
+    'slow',
+  ],
   search: ['normal', 'empty', 'timeout', 'internal_error', 'html', 'rate_limited', 'cut', 'slow'],
   cancellation: CANCELLATION_BEHAVIOURS,
   order_read: ['normal', 'internal_error', 'html', 'rate_limited', 'cut', 'slow', 'not_found', 'empty'],

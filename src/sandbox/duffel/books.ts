@@ -162,7 +162,12 @@ interface SwitchRecord {
 interface Kinds {
   request: OfferRequestRecord;
   /** An offer's later changes. */
-  offer: { readonly reads: number; readonly raisedCents: number };
+  offer: {
+    readonly reads: number;
+    readonly raisedCents: number;
+    /** Added to the price of each bag; null: no bags are left. */
+    readonly bagCents?: number | null;
+  };
   order: OrderRecord;
   attempt: AttemptRecord;
   cancellation: CancellationRecord;

@@ -68,7 +68,7 @@ export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number |
     supported_passenger_identity_document_types: takesDocuments(offer) ? ['passport'] : [],
     supported_loyalty_programmes: native.supported_loyalty_programmes.length > 0 ? carrierCodes(native.slices) : [],
     conditions: dressedConditions(native.conditions, native.total_currency, odd),
-    available_services: read === null ? null : servicesOf(ids, offer, read),
+    available_services: read === null ? null : servicesOf(sandbox, offer, read),
     partial: false,
     private_fares: [],
     // Fields of a later version.

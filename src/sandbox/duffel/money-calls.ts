@@ -46,7 +46,7 @@ export const paymentCalls: Calls = {
   'GET /air/orders/{id}/available_services': async (asked, id) => {
     const order = listedOrder(asked, id);
     const segment_ids = orderSegments(asked, order);
-    return data(servicesOf(asked.ids, flownOffer(asked, order), 0).map((service) => ({ ...service, segment_ids })));
+    return data(servicesOf(asked, flownOffer(asked, order), 0).map((service) => ({ ...service, segment_ids })));
   },
   'POST /air/orders/{id}/services': async (asked, id) => {
     const order = liveOrder(asked, id);

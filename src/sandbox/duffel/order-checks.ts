@@ -4,7 +4,7 @@ import { centsOf } from '../airline/index.ts';
 import type { BookedService, WorldOffer } from './books.ts';
 import { currentCents, needsDocuments, needsInstantPayment, takesDocuments } from './dress.ts';
 import { type Issue, invalid, refused } from './errors.ts';
-import { passengerIds } from './ids.ts';
+import { offerIdOf, passengerIds } from './ids.ts';
 import { type Asked, type Body, ECHOED, type EchoedPassenger, foundOffer, listOf, type Sandbox } from './sandbox.ts';
 import { serviceById } from './services.ts';
 
@@ -159,14 +159,16 @@ function checkDocuments({ identity_documents }: Body, offer: WorldOffer, at: str
 }
 
 export function readServices(
-  { ids }: Sandbox,
+  sandbox: Sandbox,
   offer: WorldOffer,
   given: readonly Body[],
   issues: Issue[],
 ): BookedService[] {
   return given.flatMap(({ id, quantity }, position) => {
     const at = `services/${position}`;
-    const service = serviceById(ids, offer, String(id));
+    if (sandbox.books.offers.get(offerIdOf(sandbox.ids, offer))?.bagCents === null)
+      throw refused('ancillary_service_not_available');
+    const service = serviceById(sandbox, offer, String(id));
     if (!service) issues.push([`${at}/id`, 'linked_record_not_found', 'must be the ID of a service']);
     else if (typeof quantity !== 'number' || !Number.isInteger(quantity) || quantity < 1 || quantity > service.most)
       issues.push([`${at}/quantity`, 'validation_inclusion', `must be between 1 and ${service.most}`]);

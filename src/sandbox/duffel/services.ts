@@ -22,22 +22,23 @@ const OFFERS = 2_000;
 
 const placeOf = ({ request, index }: WorldOffer): number => request.number * OFFERS + index;
 
-/** Each bag for each passenger on all flights. */
-const offered = (ids: DuffelIds, offer: WorldOffer): Omit<OfferedService, 'id'>[] =>
-  traitOf(offer.request) === 'no_services'
-    ? []
-    : passengerIds(ids, offer.request).flatMap((passengerId) =>
-        bagsFor(offer).map((bag) => ({ ...bag, quantity: 1, passengerId })),
-      );
+/** Each bag for each passenger on all flights, at the price that it rose to. */
+function offered({ ids, books }: Sandbox, offer: WorldOffer): Omit<OfferedService, 'id'>[] {
+  const { bagCents = 0 } = books.offers.get(offerIdOf(ids, offer)) ?? {};
+  if (traitOf(offer.request) === 'no_services' || bagCents === null) return [];
+  return passengerIds(ids, offer.request).flatMap((passengerId) =>
+    bagsFor(offer).map((bag) => ({ ...bag, totalCents: bag.totalCents + bagCents, quantity: 1, passengerId })),
+  );
+}
 
 /** Ids are new with every read, and all can be booked. */
-export const servicesOf = (ids: DuffelIds, offer: WorldOffer, read: number): object[] =>
-  offered(ids, offer).map((service, position) => ({
-    id: ids.numbered('ase', placeOf(offer), position * READS + (read % READS)),
+export const servicesOf = (sandbox: Sandbox, offer: WorldOffer, read: number): object[] =>
+  offered(sandbox, offer).map((service, position) => ({
+    id: sandbox.ids.numbered('ase', placeOf(offer), position * READS + (read % READS)),
     type: 'baggage',
     maximum_quantity: service.most,
     passenger_ids: [service.passengerId],
-    segment_ids: segmentIds(ids, offer).flat(),
+    segment_ids: segmentIds(sandbox.ids, offer).flat(),
     // For all flights together.
     total_amount: decimalOf(service.totalCents),
     total_currency: offer.offer.total_currency,
@@ -51,11 +52,12 @@ export const servicesOf = (ids: DuffelIds, offer: WorldOffer, read: number): obj
   }));
 
 /** Finds a service of any read, or a seat; undefined for others. */
-export function serviceById(ids: DuffelIds, offer: WorldOffer, id: string): OfferedService | undefined {
+export function serviceById(sandbox: Sandbox, offer: WorldOffer, id: string): OfferedService | undefined {
+  const { ids } = sandbox;
   const read = ids.read('ase', id);
   if (!read) return seatServices(ids, offer).find((service) => service.id === id);
   if (read.number !== placeOf(offer)) return undefined;
-  const service = offered(ids, offer)[Math.floor(read.index / READS)];
+  const service = offered(sandbox, offer)[Math.floor(read.index / READS)];
   return service && { ...service, id };
 }
 

@@ -16,7 +16,8 @@ import {
   type SoldFare,
 } from '../../airlines/index.ts';
 import { HOUR_MS } from '../../kernel/clock.ts';
-import { parseUsdc } from '../../kernel/money.ts';
+import { alike, bagsToBuy, type SoldBag } from '../../kernel/domain/bags.ts';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
@@ -74,6 +75,13 @@ export function createFulfilment(options: SandboxLowcostOptions): Fulfilment {
   const shop: Shop = { ...options, world: createWorld(options.seed), sales };
   return {
     quote: async (query, startedAtMs) => quote(shop, query, startedAtMs),
+    bagsOf: async (offers) =>
+      new Map(
+        offers.flatMap(({ offer_id }) => {
+          const bags = liveOffer(shop, offer_id)?.bags;
+          return bags ? [[offer_id, bags] as const] : [];
+        }),
+      ),
     offer: async (offerId) => liveOffer(shop, offerId),
     menu: async (offerId, openedAtMs) => menu(shop, offerId, openedAtMs),
     book: (purchase) => book(shop, purchase),
@@ -112,21 +120,36 @@ function liveOffer(shop: Shop, offerId: string): LiveOffer | null {
   const { world } = shop;
   const trip = quotedTrip(shop, offerId);
   if (!trip || !isOnSale(shop, trip)) return null;
-  const bagCents = 2800 + 200 * world.dice.pick(8, TOPIC.services, trip.legs[0]?.carrier.index);
+  const offer = offerOf(world, offerId, trip);
+  const bag = bagOf(world, trip);
   return {
     passengerCount: trip.adults,
-    offer: offerOf(world, offerId, trip),
+    offer,
+    bags: alike(trip.adults, offer, [bag]),
     availableServices: [
       {
         type: 'baggage',
         baggage_type: 'checked',
         maximum_weight_kg: 20,
-        maximum_quantity: 2 * trip.adults,
-        total_amount_decimal: decimalOf(bagCents * trip.legs.length),
-        total_currency: 'USD',
+        maximum_quantity: bag.most * trip.adults,
+        total_amount_decimal: formatUsdc(bag.amount),
+        total_currency: bag.currency,
       },
     ],
   };
+}
+
+function extraCents(world: World, trip: Trip, { fare, bags, passengers }: Purchase): number | null {
+  if (!bags) return 0;
+  const included = { checked_bags_included: fare.checkedBags, carry_on_bags_included: fare.carryOnBags };
+  const found = bagsToBuy(alike(passengers.length, included, [bagOf(world, trip)]), 'USD', bags);
+  return found && Number(found.amount / 10_000n);
+}
+
+/** The carrier's one kind of extra bag, for all flights together. */
+function bagOf(world: World, { legs }: Trip): SoldBag {
+  const cents = 2800 + 200 * world.dice.pick(8, TOPIC.services, legs[0]?.carrier.index);
+  return { type: 'checked', most: 2, amount: BigInt(cents * legs.length) * 10_000n, currency: 'USD' };
 }
 
 function menu(shop: Shop, offerId: string, openedAtMs: number): MenuOutcome {
@@ -160,7 +183,7 @@ async function buy(shop: Shop, records: Sales, run: string, purchase: Purchase, 
   const { clock, ticketingMs, world } = shop;
   const { reference } = purchase;
   const mishap = isOnSale(shop, trip) ? mishapOf(shop, trip) : 'sold_out';
-  const till = goToTill(visit(world, trip, mishap, visitNumber(shop)), purchase);
+  const till = goToTill(visit(world, trip, mishap, visitNumber(shop)), purchase, extraCents(world, trip, purchase));
   if (till.kind !== 'ready_to_pay') return records.end(reference, run, till, clock.now());
   const waitMs = mishap === 'late_confirmation' ? Math.max(LATE_AT_LEAST_MS, ticketingMs * LATE_BY) : ticketingMs;
   const confirmsAtMs = mishap === 'pay_pressed_no_confirmation' ? null : clock.now() + waitMs;
@@ -240,13 +263,16 @@ export const visit = (world: World, trip: Trip, mishap: Scenario, visitNumber: n
 export function goToTill(
   { mishap, fares }: ReturnType<typeof visit>,
   { fare, amountDecimal }: Pick<Purchase, 'fare' | 'amountDecimal'>,
+  /** Of bags; null: not sold. */
+  extra: number | null = 0,
 ): NothingBought | { readonly kind: 'ready_to_pay'; readonly totalDecimal: string } {
   const chosen = fares.find((one) => fareKey(one) === fareKey(fare));
   if (!chosen) return { kind: 'offer_gone' };
   if (mishap === 'form_rejected') return { kind: mishap, fields: ['passport_number'] };
   if (mishap === 'captcha' || mishap === 'account_wall') return { kind: mishap };
   const dearer = mishap === 'price_differs_at_till' ? DEARER_BY : 1;
-  const totalDecimal = decimalOf(Math.ceil(chosen.totalCents * dearer));
+  if (extra === null) return { kind: 'offer_gone' };
+  const totalDecimal = decimalOf(Math.ceil(chosen.totalCents * dearer) + extra);
   if (parseUsdc(totalDecimal) === parseUsdc(amountDecimal)) return { kind: 'ready_to_pay', totalDecimal };
   return { kind: 'price_differs', foundAmountDecimal: totalDecimal };
 }

@@ -13,6 +13,7 @@ export function createSandboxLowcost(options: SandboxLowcostOptions): Fulfiller 
     isSandbox: true,
     serves: (query) => query.cabinClass === 'economy' && isServed(query.origin, query.destination),
     quote: async (query, startedAtMs) => (await ask()).quote(query, startedAtMs),
+    bagsOf: async (offers) => (await ask()).bagsOf?.(offers) ?? new Map(),
     offer: async (offerId) => (await ask()).offer(offerId),
     menu: async (offerId, openedAtMs) => (await ask()).menu(offerId, openedAtMs),
     book: async (purchase) => (await ask()).book(purchase),

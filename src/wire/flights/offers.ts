@@ -46,6 +46,17 @@ export const conditions = z.strictObject({
   refund_penalty_currency: currency.nullable(),
 });
 
+export const withBags = z
+  .strictObject({
+    way: z
+      .enum(['included', 'fare', 'service', 'unknown'])
+      .describe('`fare`: included here, and not in a cheaper fare of the itinerary. `service`: extra bags are bought.'),
+    bags_amount_decimal: decimal.nullable().describe('Of all travellers, on top of the fare; null while unknown.'),
+    total_amount: z.int().nullable().describe('The fare with the bags, atomic units.'),
+    total_amount_decimal: decimal.nullable(),
+  })
+  .describe('With the bags of the request.');
+
 export const fareOption = z.strictObject({
   offer_id: z.string(),
   owner_name: z.string(),
@@ -59,6 +70,7 @@ export const fareOption = z.strictObject({
   change_penalty_amount: decimal.nullable(),
   change_penalty_currency: currency.nullable(),
   checked_bags_included: z.int().min(0).nullable(),
+  with_bags: withBags.optional(),
 });
 
 export const offerPassenger = z.strictObject({
@@ -98,6 +110,7 @@ export const offer = z.strictObject({
   identity_documents_required: z.boolean(),
   requires_instant_payment: z.boolean(),
   expires_at: instant,
+  with_bags: withBags.optional(),
   fare_options_count: z.int().optional(),
   fare_options: z.array(fareOption).optional(),
 });
@@ -115,6 +128,7 @@ export type CabinClass = z.infer<typeof cabinClass>;
 export type Segment = z.infer<typeof segment>;
 export type Slice = z.infer<typeof slice>;
 export type Conditions = z.infer<typeof conditions>;
+export type WithBags = z.infer<typeof withBags>;
 export type FareOption = z.infer<typeof fareOption>;
 export type Offer = z.infer<typeof offer>;
 export type OfferPassenger = z.infer<typeof offerPassenger>;

@@ -10,6 +10,12 @@ const airlineCodes = z.array(z.string().min(1).max(40)).min(1).max(20);
 
 const direction = z.strictObject({ origin: iata, destination: iata, departure_date: date });
 
+/** Bags for each traveller. */
+const bags = z
+  .strictObject({ checked: preset(z.int().min(0).max(5), 0), carry_on: preset(z.int().min(0).max(1), 0) })
+  .nullish()
+  .describe('For each traveller with a seat; included ones count.');
+
 export const searchRequest = z.strictObject({
   origin_iata: optional(iata).meta({ examples: ['LIS'] }),
   destination_iata: optional(iata).meta({ examples: ['BER'] }),
@@ -53,6 +59,7 @@ export const searchRequest = z.strictObject({
   sort: preset(z.enum(['price', 'duration', 'departure', 'emissions']), 'price'),
   limit: optional(z.int().min(1).max(500)),
   cheapest_per_itinerary: preset(z.boolean(), false),
+  bags: bags.describe('Ranks by the price with these bags, which max_price is then about.'),
 });
 
 export const offerDetailsRequest = z.strictObject({
@@ -61,6 +68,7 @@ export const offerDetailsRequest = z.strictObject({
     .min(1)
     .max(512)
     .meta({ examples: ['off_1'] }),
+  bags,
 });
 
 export const searchUpdatesRequest = z.strictObject({
@@ -83,6 +91,7 @@ export const createIntentRequest = z.strictObject({
     'Holds a token account of the mint, and is none of the operator. Default: the funding wallet.',
   ),
   referrer: optional(z.string().max(64)),
+  bags: bags.describe('Bought with the fare: part of the locked price, the escrow and the refund.'),
 });
 
 /** Shapes only: `domain/passengers.ts` checks the values, all at once. */
@@ -127,6 +136,7 @@ export const affiliateRequest = z.strictObject({ wallet: z.string() });
 export type SearchRequest = z.infer<typeof searchRequest>;
 export type SearchRequestInput = z.input<typeof searchRequest>;
 export type SearchUpdatesRequest = z.infer<typeof searchUpdatesRequest>;
+export type OfferDetailsRequest = z.infer<typeof offerDetailsRequest>;
 export type CreateIntentRequest = z.infer<typeof createIntentRequest>;
 export type Passenger = z.infer<typeof passenger>;
 export type BookRequest = z.infer<typeof bookRequest>;

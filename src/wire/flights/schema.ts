@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { OFFER_FILTERS } from '../../kernel/domain/offer-filters.ts';
-import { availableService, conditions, localTime, offer, slice } from './offers.ts';
+import { availableService, conditions, localTime, offer, slice, withBags } from './offers.ts';
 import { currency, date, decimal, instant } from './parts.ts';
 
 const cancelledBy = z
@@ -57,6 +57,7 @@ export const menuFare = z.strictObject({
   total_amount: z.int().describe('Atomic units of 6 decimals, all passengers.'),
   total_amount_decimal: decimal,
   total_currency: currency,
+  with_bags: withBags.optional(),
 });
 
 export const fareMenu = z.strictObject({
@@ -85,6 +86,15 @@ export const escrow = z.strictObject({
   observed_amount: z.int().nullable(),
 });
 
+const lockedBags = z
+  .strictObject({
+    checked: z.int().describe('For each traveller.'),
+    carry_on: z.int().describe('For each traveller.'),
+    total_amount: z.int().describe('Their part of the locked amount, atomic units.'),
+    total_amount_decimal: decimal,
+  })
+  .describe('Bags that were locked with the fare.');
+
 export const intent = z.strictObject({
   intent_id: z.string(),
   status: z.enum(['active', 'booked', 'refunded']),
@@ -104,6 +114,7 @@ export const intent = z.strictObject({
   expected_ticket_amount_decimal: decimal,
   expected_ticket_currency: currency,
   fee_amount: z.int(),
+  bags: lockedBags.optional(),
   order_id: z.string().nullable(),
   booking_requested_at: instant.nullable(),
   ticketed_at: instant.nullable(),
@@ -172,6 +183,10 @@ export const order = z.strictObject({
   documents: z
     .array(z.strictObject({ type: z.string(), number: z.string() }))
     .describe('Empty until there is a ticket, and where the carrier issues none.'),
+  bags: z
+    .array(z.strictObject({ type: z.enum(['checked', 'carry_on']), quantity: z.int() }))
+    .optional()
+    .describe('Extra bags that were bought with the fare, of all travellers.'),
   slices: z.array(slice),
   airline_changed_at: instant
     .optional()
