@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import type { Intent, Order, SearchResponse } from '../../src/wire/flights/index.ts';
 import { ANA, runInMemory, temporaryHome } from './memory.ts';
 
-/** Children under 12 are not booked: said before the first payment, and refused wherever a passenger is given. */
+/** Children are searched by their ages on the last flight, and a fare for adults alone takes none of them. */
 
 const place = temporaryHome();
 const environment = { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20', FARELOCK_LOWCOST_MS: '20' };
@@ -42,8 +43,8 @@ test('the age is in the help of search, and in the question before the first pay
   });
   expect(walk.exitCode, walk.stderr).toBe(0);
   const at = (question: RegExp) => walk.asked.findIndex((one) => question.test(one));
-  expect(at(/^Travellers, 1 to 9, aged 18 or over/)).toBeGreaterThanOrEqual(0);
-  expect(at(/aged 18 or over/)).toBeLessThan(at(/^Search LIS → BER\?/));
+  expect(at(/^Travellers, 1 to 9: adults, then ages under 18/)).toBeGreaterThanOrEqual(0);
+  expect(at(/ages under 18/)).toBeLessThan(at(/^Search LIS → BER\?/));
   // The child's birthday was not taken.
   expect(walk.asked.filter((one) => /Date of birth/.test(one))).toHaveLength(2);
   expect(walk.stderr).toMatch(/born 12 Apr 1990/);
@@ -76,4 +77,96 @@ test('a child is refused before the ticket is paid: typed, from a file, and save
   });
   expect(typed.asked.filter((one) => /Date of birth/.test(one))).toHaveLength(2);
   expect(await paidFor()).toEqual(before);
+});
+
+const BEN = { ...ANA, given_name: 'Ben', email: 'ben@example.com', born_on: '1988-02-01', title: 'mr', gender: 'm' };
+/** Seven on the first flight, +30d, and eight on the last one. */
+const LEO = { ...CHILD, given_name: 'Leo', born_on: '2018-12-23' };
+
+test('a family of four cities: searched, locked, refused by age before the payment, and booked', async () => {
+  const run = (argv: readonly string[]) => runInMemory([...argv, '--json'], { environment });
+  // Twelve before the last flight.
+  const max = { ...LEO, given_name: 'Max', born_on: '2014-12-25' };
+  const saved = { ana: ANA, ben: BEN, leo: LEO, max };
+  for (const [name, fields] of Object.entries(saved)) {
+    const file = join(place.home, `${name}.json`);
+    writeFileSync(file, JSON.stringify([fields]), { mode: 0o600 });
+    expect((await run(['travellers', 'add', name, file])).exitCode).toBe(0);
+  }
+  const flights = ['--depart', '+30d', '--onward', 'FCO@+34d', '--onward', 'VIE-BER@+37d', '--onward', 'LIS@+40d'];
+  const found = await run(['search', 'LIS', 'BER', ...flights, '--adults', '2', '--child-ages', '8', '--all-fares']);
+  const { offers, sellers_left_out } = found.json() as SearchResponse;
+  const [offer] = offers;
+  expect(offer?.slices.map((one) => `${one.origin_iata}-${one.destination_iata}`)).toEqual([
+    'LIS-BER',
+    'BER-FCO',
+    'VIE-BER',
+    'BER-LIS',
+  ]);
+  expect(sellers_left_out).toHaveLength(1);
+  const made = await run(['intent', 'create', offer?.offer_id ?? '']);
+  const { intent_id, passenger_count } = made.json() as Intent;
+  expect(passenger_count).toBe(3);
+  const before = await paidFor();
+  const wrong = await run([
+    'book',
+    intent_id,
+    '--traveller',
+    'ana',
+    '--traveller',
+    'ben',
+    '--traveller',
+    'max',
+    '--yes',
+  ]);
+  expect([wrong.exitCode, wrong.json()]).toMatchObject([
+    2,
+    { error: { code: 'passenger_age_mismatch', next: [expect.stringContaining('farelock search')] } },
+  ]);
+  expect(await paidFor()).toEqual(before);
+  const booked = await run([
+    'book',
+    intent_id,
+    '--traveller',
+    'ana',
+    '--traveller',
+    'ben',
+    '--traveller',
+    'leo',
+    '--yes',
+  ]);
+  expect(booked.json()).toMatchObject({ status: 'booked' });
+  const ics = join(place.home, 'family.ics');
+  const order = await run(['order', intent_id, '--ics', ics]);
+  const { documents, slices } = order.json() as Order;
+  expect(documents).toHaveLength(3);
+  // One event a flight.
+  expect(readFileSync(ics, 'utf8').match(/BEGIN:VEVENT/g)).toHaveLength(slices.flatMap((one) => one.segments).length);
+});
+
+test('a walk asks for two adults and a child, and takes the return on which the ages count', async () => {
+  const walk = await runInMemory([], {
+    environment,
+    terminal: true,
+    answers: [
+      ...['Start a new search', 'lisbon', 'ber', '+30d', '+40d', '2 + 8', 'Search'],
+      ...['Lorelei', 'Light', 'Lock it', 'ana', 'ben', 'leo', 'Not now'],
+    ],
+  });
+  expect(walk.exitCode, walk.stderr).toBe(0);
+  expect(walk.stderr).toContain('--adults 2 --child-ages 8');
+  expect(walk.asked.filter((one) => /who is flying/.test(one)).at(-1)).toMatch(/a child of 8 on/);
+});
+
+test.each([
+  [['--onward', 'FCO@+20d'], 'is before the flight before it'],
+  [['--onward', 'BER@+34d'], 'starts where it ends'],
+  [['--onward', 'FCO@+34d', '--return', '+40d'], '--return and --onward'],
+  [['--onward', 'FCO@+34d', '--flex', '1'], 'cannot be combined with --onward'],
+  [['--child-ages', '8,x'], '--child-ages must be'],
+])('%j is refused before anything is paid', async (options, said) => {
+  const { exitCode, stderr } = await runInMemory(['search', 'LIS', 'BER', '--depart', '+30d', ...options], {
+    environment,
+  });
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(said)]);
 });

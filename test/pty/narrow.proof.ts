@@ -69,7 +69,7 @@ async function toTheSearch(screen: Screen): Promise<void> {
     [/Depart, such as/, '+30d'],
     [/Return: a date/, '+37d'],
     // Who may fly is said before anything is paid.
-    [/Travellers, 1 to 9, aged 18 or over/, '2'],
+    [/Travellers, 1 to 9/, '2'],
   ] as const) {
     await screen.shows(question);
     screen.type(`${typed}${KEYS.enter}`);

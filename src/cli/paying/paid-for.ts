@@ -31,6 +31,7 @@ export async function paidForWords(
   switch (path) {
     case '/air/search': {
       const [from, to] = [said('origin_iata'), said('destination_iata')];
+      if (Array.isArray(body.slices)) return `search ${citiesOf(body.slices)}`;
       const day = said('depart_date');
       return from && to ? `search ${from} → ${to}${day ? ` ${dayAndMonth(day)}` : ''}` : 'search';
     }
@@ -58,3 +59,15 @@ export async function paidForWords(
 /** One call, by its path, sells the fare menu of a low-cost offer and the fresh price of any other. */
 const readingOf = (offerId: string | null): string =>
   offerId === null ? 'offer details' : offerId.startsWith('lowcost:') ? 'fare menu' : 'fresh price';
+
+/** `LIS → BER, FCO → LIS`: a city that a flight goes on from is named once. */
+function citiesOf(slices: readonly unknown[]): string {
+  let [text, last] = ['', ''];
+  for (const slice of slices.filter(isRecord)) {
+    const [from, to] = [String(slice.origin), String(slice.destination)];
+    text += text === '' ? from : last === from ? '' : `, ${from}`;
+    text += ` → ${to}`;
+    last = to;
+  }
+  return text;
+}

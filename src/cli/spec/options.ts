@@ -62,6 +62,13 @@ export const integerOption = (least: number, most: number) =>
     return number;
   });
 
+/** Ages with commas between them. */
+export const agesOption = shaped({ type: 'string', pattern: '^[0-9]{1,2}( ?, ?[0-9]{1,2}){0,7}$' }, (value, flag) => {
+  const ages = value.split(',').map((age) => (/^ ?\d{1,2} ?$/.test(age) ? Number(age) : Number.NaN));
+  if (ages.length > 8 || !ages.every((age) => age < 18)) throw wrong(flag, value, 'ages of 0 to 17, such as 8,1');
+  return ages;
+});
+
 export const usdcOption = shaped(
   { type: 'string', pattern: '^[0-9]{1,12}([.][0-9]{1,6})?$' },
   (value, flag): bigint => {

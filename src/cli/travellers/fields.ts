@@ -152,7 +152,7 @@ const GENDER_CHOICES = [
 ] as const;
 
 type FieldPrompts = Pick<StepPrompts, 'text' | 'choose'>;
-type FieldRules = Pick<PassengerRules, 'departureDate' | 'today'>;
+type FieldRules = Pick<PassengerRules, 'departureDate' | 'today' | 'ages' | 'seat'>;
 
 interface Asked {
   /** Precedes each question. */

@@ -13,9 +13,10 @@ import {
   type PassengerRules,
   passportsTooOld,
 } from '../../kernel/domain/passengers.ts';
+import { ageOn, CHILD_FROM, seatsFor } from '../../kernel/domain/travel-ages.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { farelock } from '../../kernel/shell-word.ts';
-import { counted } from '../../terminal/index.ts';
+import { counted, dayName } from '../../terminal/index.ts';
 import type { Intent, Passenger } from '../../wire/flights/index.ts';
 import { type IntentNotes, notesOf, sourceName } from '../session/index.ts';
 import type { CommandContext } from '../spec/index.ts';
@@ -23,10 +24,12 @@ import { askAllFields, openTyped, plainPassengers, typedText } from './fields.ts
 
 /** The rules for the passengers of a locked fare, as far as this home knows its journey. */
 export async function rulesFor({ session, clock }: CommandContext, intent: Intent): Promise<PassengerRules> {
+  const { passenger_ages } = intent;
   const { departure_date, fare } = notesOf(await (await session.store()).intent(intent.intent_id));
   return {
     count: intent.passenger_count,
     departureDate: departure_date ?? null,
+    ...(passenger_ages && { ages: { on: passenger_ages.on, seats: passenger_ages.ages } }),
     documentsRequired: intent.offer_id.startsWith('lowcost:') || fare?.identity_documents_required === true,
     today: instant(clock.now()).slice(0, 10),
   };
@@ -73,6 +76,7 @@ export async function readPassengers(
   // Two of them are one person: they are not offered again.
   if (source === undefined) await (await openTyped(context, from.intent)).keep([]);
   const name = source === undefined ? 'The list of passengers' : sourceName(source);
+  checkAges(issues);
   const areMissing = issues.every(({ message }) => message === 'is missing.');
   throw problem('passengers_invalid', {
     message: areMissing
@@ -84,6 +88,31 @@ export async function readPassengers(
     }),
     detail: { issues: issues.map(({ path, message }) => ({ path, message })) },
   });
+}
+
+/** @throws Problem `passenger_age_mismatch` for passengers of other ages than were searched */
+function checkAges(issues: readonly PassengerIssue[]): void {
+  if (issues[0]?.code !== 'passenger_age_mismatch') return;
+  throw problem('passenger_age_mismatch', {
+    detail: { issues: issues.map(({ path, message }) => ({ path, message })) },
+  });
+}
+
+/** The rules for the next passenger: of the seats for children too, the first that is left. */
+export function rulesForNext(rules: PassengerRules, before: readonly TravellerFields[]): PassengerRules {
+  if (!rules.ages) return rules;
+  const { on, seats } = rules.ages;
+  const taken = seatsFor(
+    before.map(({ born_on }) => ageOn(born_on ?? on, on)),
+    seats,
+  );
+  return { ...rules, seat: seats.find((_, place) => !taken.includes(place)) ?? null };
+}
+
+/** `, a child of 8 on 14 Jan 2027`; nothing for an adult. */
+export function seatNote({ ages, seat }: PassengerRules): string {
+  if (!ages || seat == null) return '';
+  return `, ${seat < CHILD_FROM ? 'an infant' : 'a child'} of ${seat} on ${dayName(ages.on).slice(4)}`;
 }
 
 /**
@@ -120,10 +149,11 @@ async function askPassengers(
   for (let index = 0; index < rules.count; index++) {
     const known = passengers[index] ?? {};
     if (fields.every((field) => known[field] !== undefined)) continue;
+    const own = rulesForNext(rules, passengers.slice(0, index));
     if (rules.count > 1) {
-      terminal.note(index === 0 ? 'Passenger 1, who receives all e-mails' : `Passenger ${index + 1}`);
+      terminal.note(index === 0 ? 'Passenger 1, who receives all e-mails' : `Passenger ${index + 1}${seatNote(own)}`);
     }
-    passengers[index] = await askAllFields(prompts, fields, rules, context.clock.now(), {
+    passengers[index] = await askAllFields(prompts, fields, own, context.clock.now(), {
       known,
       onAnswer: (answers) => typed.keep([...passengers.slice(0, index), answers]),
     });
@@ -304,6 +334,7 @@ async function savedPassengers(
   const issues = await checkPassengers(list, rules);
   const bookable = bookablePassengers(list, issues);
   if (bookable) return bookable;
+  checkAges(issues.map((issue) => ({ ...issue, ...namedIssue(issue, saved) })));
   const wrong = saved.filter((_, index) => issues.some(({ path }) => path.startsWith(`passengers.${index}.`)));
   throw problem('passengers_invalid', {
     message: 'The saved travellers cannot be booked.',

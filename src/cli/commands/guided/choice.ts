@@ -88,7 +88,9 @@ const optionsOf = (trip: Trip): WaitingOptions => ({
   to: trip.to?.iata ?? '',
   depart: trip.depart ?? '',
   ...(trip.back !== null && { return: trip.back }),
+  ...(trip.onward.length > 0 && { onward: trip.onward.slice() }),
   adults: trip.adults,
+  ...(trip.childAges.length > 0 && { childAges: trip.childAges.slice() }),
   wait: true,
 });
 
@@ -105,7 +107,8 @@ const memoryOf = ({ context }: Walk): SearchMemory<Searched> =>
   );
 
 async function askWanted({ trip, ask, context: { clock, terminal } }: Walk, known: Found | null) {
-  const route = `${trip.from?.iata} → ${trip.to?.iata}`;
+  const cities = trip.onward.map((flight) => flight.split('@')[0]?.replace('-', ' → '));
+  const route = [`${trip.from?.iata} → ${trip.to?.iata}`, ...cities].join(', ');
   const answer = await ask.choose<'known' | 'search' | null>({
     message: known
       ? `You searched ${route} ${fromNow(instant(known.atMs), clock.now())}, and those fares are still available.`

@@ -16,6 +16,8 @@ import {
   openTyped,
   passengerFrom,
   rulesFor,
+  rulesForNext,
+  seatNote,
   travellerName,
   travellerState,
   typedText,
@@ -90,10 +92,14 @@ async function askMember(
   typed: TravellerFields | undefined,
   keep: (fields: TravellerFields) => Promise<void>,
 ): Promise<Member | 'back'> {
+  const own = rulesForNext(
+    rules,
+    before.map((one) => one.fields),
+  );
   const travellers = await (await walk.context.session.store()).travellers();
   const saved = (await travellers.all()).filter(({ name }) => !before.some((one) => one.name === name));
-  const who = whoText(before.length, rules.count);
-  const askNew = (known?: TravellerFields) => askTyped(walk, who, rules, known, keep);
+  const who = whoText(before.length, rules.count) + seatNote(own);
+  const askNew = (known?: TravellerFields) => askTyped(walk, who, own, known, keep);
   if (typed) return askNew(typed);
   for (;;) {
     if (saved.length === 0) return askNew();

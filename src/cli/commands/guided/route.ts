@@ -1,8 +1,12 @@
 import { isMistake } from '../../../kernel/domain/airports.ts';
 import { findPlaces } from '../../../kernel/domain/places.ts';
-import { counted, dayName, harmless } from '../../../terminal/index.ts';
+import { ADULT_FROM, agesFault, MOST_TRAVELLERS } from '../../../kernel/domain/travel-ages.ts';
+import { isProblem } from '../../../kernel/problems.ts';
+import { dayName, harmless } from '../../../terminal/index.ts';
 import { dayChoices, parseDate, placeOf, readDate, whichDay } from '../../searching/index.ts';
-import { type Place, type Step, said, searchCommand, type Walk } from './walk.ts';
+import { travellersText } from '../../view/flights/index.ts';
+import { furtherFlights } from '../search/index.ts';
+import { type Place, type Step, type StepName, said, searchCommand, type Walk } from './walk.ts';
 
 const MOST_CHOICES = 12;
 
@@ -53,8 +57,6 @@ async function placesFor(text: string): Promise<Candidate[]> {
   return best.map((one) => ({ iata: one.airport.iata, said: placeOf(one.airport), isGuess: isMistake(one) }));
 }
 
-const MOST_ADULTS = 9;
-
 export const askDepart: Step = async (walk) => {
   const { trip, context } = walk;
   const today = parseDate('today', context.clock.now());
@@ -68,42 +70,106 @@ export const askDepart: Step = async (walk) => {
   if (day === null) return 'depart';
   trip.depart = day;
   if (trip.back !== null && trip.back < trip.depart) trip.back = null;
-  said(walk, 'Depart', dayName(trip.depart), searchCommand({ ...trip, back: null, adults: 1 }));
+  trip.onward = [];
+  said(walk, 'Depart', dayName(trip.depart), searchCommand({ ...trip, back: null, ...ALONE }));
   return 'return';
 };
 
+/** Of a command that is shown before the travellers are asked for. */
+const ALONE = { adults: 1, childAges: [] as number[] };
+
 export const askReturn: Step = async (walk) => {
   const { trip } = walk;
+  if (trip.onward.length > 0) return askOnward(walk);
   const depart = trip.depart ?? '';
   const answer = await walk.ask.text({
-    message: 'Return: a date, or Enter for one way',
+    message: 'Return: a date, Enter for one way, or a further flight: FCO@24 Dec',
     mayBeEmpty: true,
-    check: async (text) => wrongDate(walk, text, depart, 'That is before the departure.'),
+    check: async (text) =>
+      text.includes('@') ? wrongFlight(walk, text) : wrongDate(walk, text, depart, 'That is before the departure.'),
   });
   if (answer.kind === 'back') return 'back';
+  if (answer.value.includes('@')) return flyOn(walk, answer.value);
   const day = answer.value === '' ? '' : await whichIsMeant(walk, answer.value, depart);
   if (day === null) return 'return';
   trip.back = day === '' ? null : day;
   const value = trip.back === null ? 'one way' : dayName(trip.back);
-  said(walk, 'Return', value, searchCommand({ ...trip, adults: 1 }));
+  said(walk, 'Return', value, searchCommand({ ...trip, ...ALONE }));
   return 'adults';
 };
+
+const MOST_ONWARD = 3;
+
+/** Asks for the flight after the last one, until there is none. */
+async function askOnward(walk: Walk): Promise<StepName | 'back'> {
+  const { trip } = walk;
+  const answer = await walk.ask.text({
+    message: 'Then: a further flight, such as LIS@28 Dec, or Enter',
+    mayBeEmpty: true,
+    check: async (text) => wrongFlight(walk, text),
+  });
+  if (answer.kind === 'back') trip.onward = [];
+  if (answer.kind === 'back') return 'back';
+  return answer.value === '' ? 'adults' : flyOn(walk, answer.value);
+}
+
+async function flyOn(walk: Walk, text: string): Promise<StepName> {
+  const { trip } = walk;
+  const flight = await furtherFlight(walk, text);
+  trip.back = null;
+  trip.onward = [...trip.onward, flight];
+  const [cities = '', day = ''] = flight.split('@');
+  said(walk, 'Then', `${cities.replace('-', ' → ')}  ${dayName(day)}`, searchCommand({ ...trip, ...ALONE }));
+  return trip.onward.length === MOST_ONWARD ? 'adults' : 'return';
+}
+
+async function wrongFlight(walk: Walk, text: string): Promise<string | null> {
+  if (text === '') return null;
+  try {
+    await furtherFlight(walk, text);
+    return null;
+  } catch (error) {
+    if (!isProblem(error, 'usage')) throw error;
+    return `${error.message} ${error.fix}`;
+  }
+}
+
+/** Reads a flight without a question in between: a text with two readings is refused with both. */
+async function furtherFlight({ context, trip }: Walk, text: string): Promise<string> {
+  const { to, depart, onward } = trip;
+  const [, place = to?.iata ?? '', day = depart ?? ''] = /-(...)@(.*)$/.exec(onward.at(-1) ?? '') ?? [];
+  const terminal = { ...context.terminal, canAsk: false, note: () => undefined };
+  const [flight = ''] = await furtherFlights({ ...context, terminal }, [text], { place, day });
+  return flight;
+}
 
 export const askAdults: Step = async (walk) => {
   const { trip } = walk;
   const answer = await walk.ask.text({
-    message: 'Travellers, 1 to 9, aged 18 or over (12 with some sellers)',
-    preset: String(trip.adults),
-    check: async (text) =>
-      /^[1-9]$/.test(text)
-        ? null
-        : `Type a number from 1 to ${MOST_ADULTS}; book larger groups separately. Children under 12 cannot be booked here.`,
+    message: 'Travellers, 1 to 9: adults, then ages under 18 on the last flight, as 2 + 8, 1',
+    preset: [trip.adults, ...(trip.childAges.length > 0 ? [`+ ${trip.childAges.join(', ')}`] : [])].join(' '),
+    check: async (text) => wrongParty(text),
   });
   if (answer.kind === 'back') return 'back';
-  trip.adults = Number(answer.value);
-  said(walk, 'Travellers', counted(trip.adults, 'adult'), searchCommand(trip));
+  Object.assign(trip, partyOf(answer.value));
+  said(walk, 'Travellers', travellersText(trip).join(', '), searchCommand(trip));
   return 'search';
 };
+
+/** `2 + 8, 1`: adults, then the ages of children. */
+function partyOf(text: string): Pick<Walk['trip'], 'adults' | 'childAges'> | null {
+  const [adults = 0, ...childAges] = (text.match(/\d+/g) ?? []).map(Number);
+  return /^[1-9](?:[ +,;]+\d{1,2})*$/.test(text.trim()) ? { adults, childAges } : null;
+}
+
+function wrongParty(text: string): string | null {
+  const party = partyOf(text);
+  if (!party || party.childAges.some((age) => age >= ADULT_FROM)) {
+    return `Type the adults, 1 to ${MOST_TRAVELLERS}, then the ages of those under ${ADULT_FROM}; book larger groups separately.`;
+  }
+  const fault = agesFault(party.adults, party.childAges);
+  return fault === null ? null : `That ${fault}`;
+}
 
 async function wrongDate({ context }: Walk, text: string, earliest: string, tooEarly: string): Promise<string | null> {
   const read = readDate(text, { nowMs: context.clock.now(), from: earliest });

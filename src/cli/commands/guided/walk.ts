@@ -50,6 +50,10 @@ export class Trip {
   /** YYYY-MM-DD; null one way. */
   back: string | null = null;
   adults = 1;
+  /** Of the travellers under 18, on the day of the last flight. */
+  childAges: readonly number[] = [];
+  /** Further flights, each as `FCO-LIS@2026-12-28`, in place of a return. */
+  onward: readonly string[] = [];
   found: Found | null = null;
   readonly arrangement = asFound();
   /** Loaded with the first list. */
@@ -220,10 +224,13 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
   };
 }
 
-export function searchCommand({ from, to, depart, back, adults }: Trip, filters: readonly string[] = []) {
+export function searchCommand(trip: Trip, filters: readonly string[] = []) {
+  const { from, to, depart, back, adults, childAges, onward } = trip;
   const more = [
     ...(back === null ? [] : ['--return', back]),
+    ...onward.flatMap((flight) => ['--onward', flight]),
     ...(adults === 1 ? [] : ['--adults', String(adults)]),
+    ...(childAges.length === 0 ? [] : ['--child-ages', childAges.join(',')]),
     ...filters,
   ];
   return farelock`search ${from?.iata ?? '<from>'} ${to?.iata ?? '<to>'} --depart ${depart ?? '<date>'} ${more}`;

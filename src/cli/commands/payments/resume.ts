@@ -117,12 +117,15 @@ async function foundOffers(context: CommandContext, request: unknown, body: unkn
     const value = asked[name];
     return typeof value === 'string' ? value : usual;
   };
+  const [there, ...further] = slicesIn(asked);
   const title = {
-    from: text('origin_iata', '–'),
-    to: text('destination_iata', '–'),
-    depart: text('depart_date', '–'),
+    from: there?.origin ?? text('origin_iata', '–'),
+    to: there?.destination ?? text('destination_iata', '–'),
+    depart: there?.departure_date ?? text('depart_date', '–'),
     return: typeof asked.return_date === 'string' ? asked.return_date : undefined,
+    ...(further.length > 0 && { onward: further }),
     adults: typeof asked.adults === 'number' ? asked.adults : 1,
+    ...(Array.isArray(asked.child_ages) && { childAges: asked.child_ages.map(Number) }),
     cabin: text('cabin_class', 'economy'),
     grouped: asked.cheapest_per_itinerary === true,
     sort: text('sort', 'price'),
@@ -135,6 +138,14 @@ async function foundOffers(context: CommandContext, request: unknown, body: unkn
     next: first ? offerCommand(first.offer_id, shortOf(context, first.offer_id)) : null,
   };
 }
+
+/** The directions of a search of several cities; none of another. */
+const slicesIn = ({ slices }: Readonly<Record<string, unknown>>) =>
+  (Array.isArray(slices) ? slices.filter(isRecord) : []).map(({ origin, destination, departure_date }) => ({
+    origin: String(origin),
+    destination: String(destination),
+    departure_date: String(departure_date),
+  }));
 
 async function openedOffer(context: CommandContext, body: unknown): Promise<Bought> {
   const { session, clock } = context;

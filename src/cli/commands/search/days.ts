@@ -19,7 +19,7 @@ import type { Offer } from '../../../wire/flights/index.ts';
 import { parseDate } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { requestLines, suitingText } from '../../view/flights/index.ts';
+import { requestLines, suitingText, travellersText } from '../../view/flights/index.ts';
 import { money, nextLines, offerCommand, quoted } from '../../view/index.ts';
 import { filtersOf, openSearchMemory, type SearchOptions, searchRequestOf } from './index.ts';
 import { aboutText, type Results, type RisenPrice, searchMany } from './many.ts';
@@ -48,6 +48,7 @@ export const searchByDay: Run<typeof spec.search> = async (context, options) => 
   const suiting = suitingText(filtersOf(options));
   const view = pricesView({
     adults: options.adults ?? 1,
+    childAges: options.childAges,
     cabin: options.cabin ?? 'economy',
     span: spanOf(options, journey),
     isGrid: options.flex !== undefined,
@@ -121,8 +122,9 @@ function todayAt(origin: string, nowMs: number): string {
 }
 
 /** Refuses options that a grid has no room for, instead of ignoring them. */
-function refuseOthers({ flex, sort, limit, allFares, ndjson, cheapestDay: month }: SearchOptions): void {
+function refuseOthers({ flex, sort, limit, allFares, ndjson, onward, cheapestDay: month }: SearchOptions): void {
   const wrong = [
+    ...(onward === undefined ? [] : ['--onward']),
     ...(flex !== undefined && month ? ['--flex'] : []),
     ...(sort !== undefined && sort !== 'price' ? ['--sort'] : []),
     ...(limit === undefined ? [] : ['--limit']),
@@ -281,6 +283,7 @@ const dayAt = (days: readonly DayPrice[], depart: string, back: string | undefin
  */
 const pricesView = (title: {
   readonly adults: number;
+  readonly childAges?: readonly number[] | undefined;
   readonly cabin: string;
   readonly span: string;
   readonly isGrid: boolean;
@@ -289,9 +292,9 @@ const pricesView = (title: {
     const { origin_iata: from, destination_iata: to, depart_date: depart, return_date, cheapest } = document;
     const facts = [
       title.span,
-      counted(title.adults, 'adult'),
+      ...travellersText(title),
       title.cabin.replaceAll('_', ' '),
-      `${cheapest?.total_currency ?? 'USD'}, ${title.adults === 1 ? 'all in' : 'all travellers'}`,
+      `${cheapest?.total_currency ?? 'USD'}, ${title.adults === 1 && !title.childAges ? 'all in' : 'all travellers'}`,
     ];
     const { prices, notes = [] } = isSpoken(screen.paint)
       ? { prices: document.days.map((day) => spokenDay(day, document)) }

@@ -7,7 +7,7 @@ import { problem } from '../../../kernel/problems.ts';
 import type { SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import { dateOption, loadAirports } from '../../searching/index.ts';
 import { openNotebook } from '../../session/index.ts';
-import type { CommandContext, OptionsOf } from '../../spec/index.ts';
+import { airportOption, type CommandContext, type OptionsOf } from '../../spec/index.ts';
 import type { SearchTitle } from '../../view/flights/index.ts';
 import { hiddenText, incompleteText, numberedOffers, searchView } from '../../view/flights/index.ts';
 import type * as spec from './spec.ts';
@@ -41,11 +41,9 @@ export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
     throw problem('usage', { message: 'Origin and destination are the same.', fix: 'Choose two airports.' });
   }
   return {
-    origin_iata: options.from,
-    destination_iata: options.to,
-    depart_date: depart,
-    ...(back !== undefined && { return_date: back }),
+    ...directionsOf(options),
     ...(options.adults !== undefined && { adults: options.adults }),
+    ...(options.childAges !== undefined && { child_ages: options.childAges }),
     ...(options.cabin !== undefined && { cabin_class: options.cabin }),
     ...filtersOf(options),
     ...(options.sort !== undefined && { sort: options.sort }),
@@ -53,6 +51,26 @@ export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
     cheapest_per_itinerary: !options.allFares,
   };
 }
+
+/** The journey in the fields of the service; with `--onward`, in the form of several cities. */
+function directionsOf({ from, to, depart, return: back, onward }: SearchOptions) {
+  if (!onward) {
+    return {
+      origin_iata: from,
+      destination_iata: to,
+      depart_date: depart,
+      ...(back !== undefined && { return_date: back }),
+    };
+  }
+  const first = { origin: from, destination: to, departure_date: depart };
+  return { slices: [first, ...onward.map(sliceOf)] };
+}
+
+/** One of `--onward` in its form after `understood`. */
+const sliceOf = (text: string) => {
+  const [, origin = '', destination = '', departure_date = ''] = /^(...)-(...)@(.+)$/.exec(text) ?? [];
+  return { origin, destination, departure_date };
+};
 
 /** The filters of the options, as the service has them. */
 export const filtersOf = (options: FilterOptions) => {
@@ -97,7 +115,9 @@ export const titleOf = (options: SearchOptions): SearchTitle => ({
   to: options.to,
   depart: options.depart,
   return: options.return,
+  ...(options.onward && { onward: options.onward.map(sliceOf) }),
   adults: options.adults ?? 1,
+  ...(options.childAges && { childAges: options.childAges }),
   cabin: options.cabin ?? 'economy',
   grouped: !options.allFares,
   sort: options.sort,
@@ -115,16 +135,58 @@ function limitAsked(options: WaitingOptions): { limit?: number } {
  * @param takesCities keeps the code of a city, for any of its airports
  * @throws Problem `usage`
  */
-export async function understood<T extends Pick<SearchOptions, 'from' | 'to' | 'depart' | 'return'>>(
+export async function understood<T extends Pick<SearchOptions, 'from' | 'to' | 'depart' | 'return' | 'onward'>>(
   context: CommandContext,
   given: T,
   takesCities = false,
 ): Promise<T> {
   const depart = await dateOption(context, '--depart', given.depart);
   const back = given.return === undefined ? undefined : await dateOption(context, '--return', given.return, depart);
-  const from = await codeOf(context, 'from', given.from, takesCities);
-  const to = await codeOf(context, 'to', given.to, takesCities);
-  return { ...given, from, to, depart, ...(back !== undefined && { return: back }) };
+  const mayBeCities = takesCities && given.onward === undefined;
+  const from = await codeOf(context, 'from', given.from, mayBeCities);
+  const to = await codeOf(context, 'to', given.to, mayBeCities);
+  const onward = given.onward && (await furtherFlights(context, given.onward, { place: to, day: depart }));
+  if (onward !== undefined && back !== undefined) {
+    throw problem('usage', {
+      message: '--return and --onward do not go together.',
+      fix: 'Name the way home with --onward.',
+    });
+  }
+  return { ...given, from, to, depart, ...(back !== undefined && { return: back }), ...(onward && { onward }) };
+}
+
+const MOST_FURTHER = 3;
+
+/** `FCO@24dec` goes on from the last city, `NAP-LIS@28dec` from another one. @returns each as `NAP-LIS@2026-12-28` */
+export async function furtherFlights(
+  context: CommandContext,
+  given: readonly string[],
+  after: { readonly place: string; readonly day: string },
+): Promise<string[]> {
+  const fix = 'Write a flight as FCO@24dec, or as NAP-LIS@28dec from another city.';
+  if (given.length > MOST_FURTHER) {
+    throw problem('usage', {
+      message: `--onward is given ${given.length} times.`,
+      fix: 'A journey has at most 4 flights.',
+    });
+  }
+  const read: string[] = [];
+  let { place, day } = after;
+  for (const text of given) {
+    const [, first = '', second, date = ''] = /^([^@]+?)(?:\s*(?:-|→)\s*([^@]+?))?\s*@\s*(.+)$/.exec(text) ?? [];
+    if (first === '') throw problem('usage', { message: `--onward ${text} is not a flight.`, fix });
+    const from = second === undefined ? place : await codeOf(context, '--onward', airportOption(first), false);
+    place = await codeOf(context, '--onward', airportOption(second ?? first), false);
+    if (from === place) throw problem('usage', { message: `--onward ${text} starts where it ends.`, fix });
+    const earlier = day;
+    day = await dateOption(context, '--onward', date, earlier);
+    if (day < earlier) {
+      const message = `--onward ${text} (${day}) is before the flight before it (${earlier}).`;
+      throw problem('usage', { message, fix: 'Give the flights in the order of their dates.' });
+    }
+    read.push(`${from}-${place}@${day}`);
+  }
+  return read;
 }
 
 async function codeOf(context: CommandContext, flag: string, text: string, takesCities: boolean): Promise<string> {

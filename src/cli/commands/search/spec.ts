@@ -1,5 +1,6 @@
 import { ALLIANCES } from '../../../kernel/domain/alliances.ts';
 import {
+  agesOption,
   airportOption,
   argument,
   arrivalTimeOption,
@@ -19,6 +20,7 @@ export const journeyOptions = [
   required('--depart <date>', 'day of departure: 2026-12-20, 20 Dec, tomorrow, +30d, fri'),
   option('--return <date>', 'return date'),
   option('--adults <n>', 'travellers, 1 to 9, aged 18 or over (12 with some sellers)', integerOption(1, 9)),
+  option('--child-ages <ages>', 'ages under 18 on the day of the last flight: 8,1; under 2 on a lap', agesOption),
   choice('--cabin <cabin>', ['economy', 'premium_economy', 'business', 'first']),
 ] as const;
 
@@ -48,6 +50,7 @@ export const search = command({
   ],
   options: [
     ...journeyOptions,
+    option('--onward <flight>', 'a further flight: FCO@24dec, or NAP-LIS@28dec from elsewhere; up to 3', collected),
     ...filterOptions,
     choice('--sort <key>', ['price', 'duration', 'departure', 'emissions']),
     option('--limit <n>', 'how many to show (20)', integerOption(1, 500)),
@@ -65,6 +68,7 @@ export const search = command({
     'farelock search LIS BER --depart +30d --return +37d --flex 1 --yes',
     'farelock search LIS BER --depart +30d --cheapest-day --max-payment 5',
     'farelock search LON BER --depart 20dec --yes',
+    'farelock search LIS BER --depart +30d --onward FCO@+34d --onward LIS@+37d --adults 2 --child-ages 8,1',
     'farelock search LIS BER --depart +30d --alliance star --no-basic --arrive-before 18:00',
   ],
 });

@@ -12,6 +12,7 @@ export {
   type SearchTitle,
   searchLines,
   searchView,
+  travellersText,
 } from './search.ts';
 export { airlineText, STACKED, stopsText } from './search-columns.ts';
 export * from './status.ts';

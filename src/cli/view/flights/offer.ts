@@ -25,6 +25,7 @@ import type {
   Intent,
   MenuFare,
   OfferDetailsResponse,
+  OfferPassenger,
   Passenger,
   Slice,
 } from '../../../wire/flights/index.ts';
@@ -83,6 +84,7 @@ export function offerLines(
         'Price',
         `${paint.bold(price)}  ${paint.dim(`base ${amount(offer.base_amount_decimal)}, tax ${amount(offer.tax_amount_decimal)}`)}`,
       ],
+      ['For', offer.passengers ? sharesText(offer.passengers) : null],
       ['Fare', `${unknown(offer.fare_brand_name)}, ${cabinText(offer)}`],
       ['Seller', offer.owner_name],
       ['Checked bags', unknown(offer.checked_bags_included)],
@@ -116,6 +118,18 @@ export function offerLines(
     lines.push('', ...heading, ...fares, ...(fares.length > 0 ? ['', ...foot] : foot));
   }
   return lines;
+}
+
+/** `2 adults 120.00 each, child of 8 96.50, infant of 1 12.00`: a share alone where the seller tells it. */
+function sharesText(passengers: readonly OfferPassenger[]): string {
+  const adults = passengers.filter(({ age }) => age === null);
+  const share = ({ total_amount_decimal: amount }: OfferPassenger) => (amount === null ? '' : ` ${money(amount)}`);
+  const [first] = adults;
+  const each = first && share(first) !== '' && adults.length > 1 ? ' each' : '';
+  return [
+    ...(first ? [`${counted(adults.length, 'adult')}${share(first)}${each}`] : []),
+    ...passengers.flatMap((one) => (one.age === null ? [] : [`${one.type} of ${one.age}${share(one)}`])),
+  ].join(', ');
 }
 
 /** True where the airline did not disclose something that is shown. */

@@ -124,14 +124,15 @@ function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cel
  * `LHR 06:35–11:05`, and back `06:35–11:05 LHR`.
  */
 export function timesOf(offers: readonly Offer[]): (slice: Slice) => string {
-  const several = (airports: readonly (string | undefined)[]) => new Set(airports).size > 1;
-  const [from, to] = [
-    several(offers.map((offer) => offer.slices[0]?.origin_iata)),
-    several(offers.map((offer) => offer.slices[0]?.destination_iata)),
-  ];
+  const several = (direction: number, end: 'origin_iata' | 'destination_iata') =>
+    new Set(offers.flatMap((offer) => offer.slices[direction]?.[end] ?? [])).size > 1;
+  const shown = [0, 1, 2, 3].map((direction) => [
+    several(direction, 'origin_iata'),
+    several(direction, 'destination_iata'),
+  ]);
   return (slice) => {
-    const isBack = offers.some((offer) => offer.slices.indexOf(slice) > 0);
-    const [before, after] = isBack ? [to, from] : [from, to];
+    const direction = Math.max(0, ...offers.map((offer) => offer.slices.indexOf(slice)));
+    const [before, after] = shown[direction] ?? [];
     return [
       ...(before ? [slice.origin_iata] : []),
       fromTo(slice.departing_at, slice.arriving_at),

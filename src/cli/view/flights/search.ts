@@ -37,7 +37,14 @@ export interface SearchTitle {
   readonly to: string;
   readonly depart: string;
   readonly return: string | undefined;
+  /** Further flights of a journey of several cities. */
+  readonly onward?: readonly {
+    readonly origin: string;
+    readonly destination: string;
+    readonly departure_date: string;
+  }[];
   readonly adults: number;
+  readonly childAges?: readonly number[] | undefined;
   readonly cabin: string;
   readonly grouped: boolean;
   readonly sort?: string | null | undefined;
@@ -59,6 +66,7 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
     ...(parts.hasUnknown ? ['– not disclosed by the airline'] : []),
     ...wrap(passportNote(parts.fares, paint), width),
     ...(incomplete ? wrap(incomplete, width) : []),
+    ...wrap(leftOutText(response), width),
     ...hidden,
   ];
   return [...joined(parts), ...(notes.length > 0 ? ['', ...notes.map((note) => paint.dim(note))] : [])];
@@ -96,6 +104,13 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
   return said.length > 0 ? said.join(' ') : null;
 }
 
+/** Says which sellers could not sell the search at all. */
+function leftOutText({ sellers_left_out: [out] = [] }: SearchResponse): string {
+  if (!out) return '';
+  const what = out.because === 'child_ages' ? 'adults alone' : 'one way, or there and back';
+  return `Low-cost carriers are left out: they are booked here for ${what}.`;
+}
+
 /** The highest limit of a search (CONTRACT, section 3). */
 const MOST_OFFERS = 500;
 
@@ -130,14 +145,14 @@ export function listParts(
     return {
       above,
       headings: [],
-      itineraries: spokenItineraries(rows),
+      itineraries: spokenItineraries(rows, title.onward !== undefined),
       fares: rows.flatMap((row) => row.fares),
       hasUnknown: false,
     };
   const offers = rows.map(({ offer }) => offer);
   const fares = rows.flatMap((row) => row.fares);
   const widths = widthsFor(offers, fares, screen.width, title.sort === 'emissions');
-  const drawing = drawingOf(offers, widths, paint);
+  const drawing = drawingOf(offers, widths, paint, title.onward !== undefined);
   return {
     above,
     headings: headingLines(drawing).map(paint.dim),
@@ -151,20 +166,34 @@ function titleLines(response: SearchResponse, title: SearchTitle, screen: Screen
   const { total_offers: total, offers } = response;
   const count = (many: number) => (title.grouped ? counted(many, 'itinerary', 'itineraries') : counted(many, 'fare'));
   const facts = [
-    counted(title.adults, 'adult'),
+    ...travellersText(title),
     title.cabin.replaceAll('_', ' '),
     total > offers.length ? `${offers.length} of ${count(total)}` : count(offers.length),
-    `${mainCurrency(offers)}, ${title.adults === 1 ? 'all in' : 'all travellers'}`,
+    `${mainCurrency(offers)}, ${title.adults === 1 && !title.childAges ? 'all in' : 'all travellers'}`,
   ];
   return requestLines(title, facts, screen);
 }
 
+/** `2 adults`, `children of 8, 1` */
+export const travellersText = ({ adults, childAges = [] }: Pick<SearchTitle, 'adults' | 'childAges'>): string[] => [
+  counted(adults, 'adult'),
+  ...(childAges.length > 0 ? [`${childAges.length === 1 ? 'a child' : 'children'} of ${childAges.join(', ')}`] : []),
+];
+
 /** The line above a list: the journey, and facts about it, on a line of their own where there is no room. */
 export function requestLines(
-  { from, to, depart, return: back }: Pick<SearchTitle, 'from' | 'to' | 'depart' | 'return'>,
+  { from, to, depart, return: back, onward }: Pick<SearchTitle, 'from' | 'to' | 'depart' | 'return' | 'onward'>,
   facts: readonly string[],
   { paint, width }: Screen,
 ): string[] {
+  if (onward) {
+    const all = [{ origin: from, destination: to, departure_date: depart }, ...onward];
+    const flights = all.map(
+      ({ origin, destination, departure_date: day }, at) =>
+        `${paint.bold(`${at + 1}  ${origin} → ${destination}`)}  ${dayName(day)}`,
+    );
+    return [...flights, ...wrap(facts.join(' · '), width).map(paint.dim)];
+  }
   const route = `${from} ${back ? '⇄' : '→'} ${to}`;
   const days = back ? `${dayName(depart)} – ${dayName(back)}` : dayName(depart);
   const said = facts.join(' · ');
@@ -175,7 +204,9 @@ export function requestLines(
 
 type Drawing = ReturnType<typeof drawingOf>;
 
-const drawingOf = (offers: readonly Offer[], widths: Widths, paint: Paint) => ({
+/** @param isNumbered marks directions by their numbers in the request, instead of there and back */
+const drawingOf = (offers: readonly Offer[], widths: Widths, paint: Paint, isNumbered: boolean) => ({
+  markOf: (direction: number) => (isNumbered ? String(direction + 1) : direction === 0 ? '→' : '←'),
   widths,
   timelines: timelinesOf(offers),
   times: timesOf(offers),
@@ -183,9 +214,9 @@ const drawingOf = (offers: readonly Offer[], widths: Widths, paint: Paint) => ({
   paint,
 });
 
-/** Both directions on the clock of one day, so that one scale and one axis serve them all. */
+/** All directions on the clock of one day, so that one scale and one axis serve them all. */
 function timelinesOf(offers: readonly Offer[]) {
-  const firstDays = [0, 1].map((direction) => {
+  const firstDays = [0, 1, 2, 3].map((direction) => {
     const days = offers.flatMap((offer) => offer.slices[direction]?.departing_at.slice(0, 10) ?? []);
     return days.toSorted()[0] ?? '1970-01-01';
   });
@@ -243,10 +274,10 @@ function itineraryLines({ offer, fares, sameForMore }: ListRow, drawing: Drawing
   return placed(journeys, fareTexts, widths);
 }
 
-function journeyText(slice: Slice, direction: number, { widths, timelines, times, paint }: Drawing): string {
+function journeyText(slice: Slice, direction: number, { markOf, widths, timelines, times, paint }: Drawing): string {
   const { bar, stops, flights } = widths;
   return columns(
-    widths.arrow > 0 && paint.dim(direction === 0 ? '→' : '←'),
+    widths.arrow > 0 && paint.dim(markOf(direction)),
     padEnd(times(slice), widths.times),
     bar > 0 && barText(timelines.of(slice, direction), timelines.scale, bar, paint),
     padEnd(durationText(slice), widths.duration),
@@ -294,16 +325,18 @@ const pipedRow = (offer: Offer): (string | number | null)[] => {
 };
 
 /** The lines of an itinerary for a screen reader: each fact with its name, in the order of the list. */
-const spokenItineraries = (rows: readonly ListRow[]): string[][] =>
+const spokenItineraries = (rows: readonly ListRow[], isNumbered: boolean): string[][] =>
   rows.map(({ offer, fares, sameForMore }, index) => [
     `Itinerary ${index + 1}`,
-    ...offer.slices.map((slice, direction) => journeyLine(slice, direction)),
+    ...offer.slices.map((slice, direction) =>
+      journeyLine(slice, isNumbered ? `Flight ${direction + 1}` : direction === 0 ? 'Out' : 'Back'),
+    ),
     ...fares.map((fare) => fareLine(fare, fare.number)),
     ...(sameForMore > 0 ? [`${sameForMore} more fares like these, at higher prices`] : []),
   ]);
 
 /** `Out: LIS 06:30 to BER 10:50, Tue 22 Dec; 3 h 20 min; direct; TP 530` */
-function journeyLine(slice: Slice, direction: number): string {
+function journeyLine(slice: Slice, name: string): string {
   const day = (at: string) => at.slice(0, 10);
   const time = (at: string) => at.slice(11, 16);
   const arrival =
@@ -311,7 +344,7 @@ function journeyLine(slice: Slice, direction: number): string {
       ? time(slice.arriving_at)
       : `${time(slice.arriving_at)} on ${dayName(day(slice.arriving_at))}`;
   return [
-    `${direction === 0 ? 'Out' : 'Back'}: ${dayName(day(slice.departing_at))}, ${slice.origin_iata} ${time(slice.departing_at)} to ${slice.destination_iata} ${arrival}`,
+    `${name}: ${dayName(day(slice.departing_at))}, ${slice.origin_iata} ${time(slice.departing_at)} to ${slice.destination_iata} ${arrival}`,
     `time: ${durationText(slice)}`,
     `stops: ${stopsText(slice, 40)}`,
     `airline: ${airlineText(slice)}`,
