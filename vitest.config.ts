@@ -11,7 +11,7 @@ const TESTS = ['test/**/*.test.ts', ...(process.env.TEST_PROOF ? ['test/**/*.pro
 const APART = [
   // Runs other files of tests once more: what those have loaded must not be there already.
   'test/flights/postgres.test.ts',
-  'test/store/plans-on-postgres.test.ts',
+  'test/store/plans-on-postgres.proof.ts',
   // Move this process's clock.
   'test/interop/json-rpc-heavy.test.ts',
 ];

@@ -9,6 +9,9 @@ export const isProof = Number(times) > 0;
 /** How often to repeat. */
 export const rounds = (short: number, long: number): number => (isProof ? Math.ceil(long * Number(times)) : short);
 
+/** Every n-th moment of a process that dies; in the proof each of them. */
+export const everyNth = (inGate: number): number => (isProof ? 1 : inGate);
+
 /** What chance begins with: the same in each run, unless the proof was given another. */
 export const seedOr = (usual: number): number => (isProof && seed !== '' ? Number(seed) : usual);
 

@@ -28,7 +28,7 @@ import { asked } from './stage.ts';
 
 const JOURNEYS = rounds(4, 2_000);
 const [CLIENTS, SERVERS, WORKERS] = isProof ? [64, 4, 2] : [3, 2, 1];
-const KILL_EVERY_MS = isProof ? 5_000 : 1_500;
+const KILL_EVERY_MS = isProof ? 5_000 : 4_000;
 const PATIENCE_MS = isProof ? 240_000 : 150_000;
 /** What runs before it is replaced: the tool of another version. */
 const BEFORE = process.env.TEST_BIN_BEFORE ?? BIN;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CreatedIntent } from '../../src/wire/flights/index.ts';
+import { rounds } from '../rounds.ts';
 import { type Lie, openLyingCluster, seeded, troubled } from '../solana/lying-rpc.ts';
 import { openWorld, PASSENGER, type World } from './world.ts';
 
@@ -42,7 +43,7 @@ function flaky(random: () => number): Lie {
 
 test('journeys over a flaky node pass at the first try', async () => {
   const failed: unknown[] = [];
-  for (let run = 0; run < 15; run++) {
+  for (let run = 0; run < rounds(4, 30); run++) {
     const liar = await openLyingCluster(world, world.clock.advance);
     liar.tell = flaky(seeded(run));
     const service = world.service((ports) => ({ ...ports, cluster: liar.cluster }));

@@ -250,7 +250,7 @@ describe('a payment above the allowance is asked of the person behind the client
     },
   );
 
-  test('a server that is stopped answers a call with an open question as a no', async () => {
+  proofTest('a server that is stopped answers a call with an open question as a no', async () => {
     const { client, asked } = await asking(() => new Promise(() => undefined), '--allow-spending', '0');
     const cut = call(client, 'search', { from: 'LIS', to: 'BER', depart: '+72d' });
     await vi.waitFor(() => expect(asked).toHaveLength(1), { timeout: 30_000 });

@@ -5,6 +5,7 @@ import { StdioClientTransport as OldStdio } from '@modelcontextprotocol/sdk/clie
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, PASSENGER } from '../e2e/farelock.ts';
+import { cases, proofTest } from '../proof-only.ts';
 
 /** Stock clients of both generations of the official SDK drive `farelock mcp`: by the version of 2026, and by those before. */
 
@@ -62,12 +63,17 @@ const balance = async (): Promise<number> =>
   Number((await beside.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
 
 const pinned = async (options: readonly string[]) => (await newClient({ pin: NEWEST }, options)).client;
-const CLIENTS: [string, (options: readonly string[]) => Promise<Caller & { listTools(): Promise<object> }>][] = [
-  ['1.x', oldClient],
-  ['2.x, by the newest version alone', pinned],
-  ['2.x, which asks for the newest and takes others', async (options) => (await newClient('auto', options)).client],
-  ['2.x, by a version before', async (options) => (await newClient('legacy', options)).client],
-];
+type Connect = (options: readonly string[]) => Promise<Caller & { listTools(): Promise<object> }>;
+const CLIENTS = cases<[string, Connect]>(
+  [
+    ['1.x', oldClient],
+    ['2.x, by the newest version alone', pinned],
+  ],
+  [
+    ['2.x, which asks for the newest and takes others', async (options) => (await newClient('auto', options)).client],
+    ['2.x, by a version before', async (options) => (await newClient('legacy', options)).client],
+  ],
+);
 
 test.each(CLIENTS)(
   'the whole journey by the stock client %s: search, offer, lock, book, status, order',
@@ -102,7 +108,7 @@ test('the newest version: who it is, what it can and how to use it, without a se
   await expect(client.readResource({ uri: 'farelock://offers/off_none' })).rejects.toThrow(/There is no/);
 });
 
-test('it reports its progress to a client of 2026 too', async () => {
+proofTest('it reports its progress to a client of 2026 too', async () => {
   const { client } = await newClient({ pin: NEWEST }, ['--allow-spending', '900']);
   const heard: number[] = [];
   await client.callTool(

@@ -405,7 +405,7 @@ describe('in a home of its own', () => {
     expect(before - (await held())).toBeCloseTo(0.1, 5);
   });
 
-  test('a refund is paid out only within the allowance, and counts', async () => {
+  proofTest('a refund is paid out only within the allowance, and counts', async () => {
     await ownBeside.run(['wallet', 'airdrop', '--usdc', '3000']);
     const found = await ownBeside.run('search LIS BER --depart +33d --all-fares --limit 500 --json'.split(' '));
     const refundable = found

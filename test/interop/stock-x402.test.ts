@@ -7,6 +7,7 @@ import type { CreatedIntent, Intent, Order, SearchResponse } from '../../src/wir
 import { worldClock } from '../clock.ts';
 import { farelockIn, PASSENGER, type Served, serveIn } from '../e2e/farelock.ts';
 import { ran } from '../e2e/stage.ts';
+import { cases } from '../proof-only.ts';
 
 /**
  * The whole journey with clients that nobody here wrote: the stock x402 client over a plain fetch, web3.js for the
@@ -87,10 +88,9 @@ async function paid<T>(method: string, path: string, body?: unknown, headers: Re
   return { status: answer.status, body: (await answer.json()) as T, settled, again: () => ask(signature) };
 }
 
-describe.each([
-  ['its own cluster', serving],
-  ['a program that it deployed to another cluster', onAnotherCluster],
-])('a service on %s', (_where, serve) => {
+describe.each(
+  cases([['its own cluster', serving]], [['a program that it deployed to another cluster', onAnotherCluster]]),
+)('a service on %s', (_where, serve) => {
   beforeAll(async () => {
     served = await serve();
     await paying();

@@ -15,12 +15,12 @@ import { flood, type OpenSurface } from './fuzz/surface.ts';
 const SEED = seedOr(20_261_121);
 
 const SURFACES: readonly (readonly [string, OpenSurface, number, number])[] = [
-  ['the flight service', openFlightsSurface, 120_000, 37],
-  ['the partner service', openPartnerSurface, 100_000, 30],
-  ['JSON-RPC', openRpcSurface, 300_000, 75],
-  ['the WebSocket', openSocketSurface, 330_000, 75],
-  ['files', openFileSurface, 80_000, 37],
-  ['command lines', openArgvSurface, 70_000, 30],
+  ['the flight service', openFlightsSurface, 120_000, 20],
+  ['the partner service', openPartnerSurface, 100_000, 15],
+  ['JSON-RPC', openRpcSurface, 300_000, 40],
+  ['the WebSocket', openSocketSurface, 330_000, 40],
+  ['files', openFileSurface, 80_000, 20],
+  ['command lines', openArgvSurface, 70_000, 15],
 ];
 
 test.each(SURFACES)(

@@ -11,7 +11,7 @@ import { newDatabases, postgresIsInstalled } from './postgres.ts';
 
 /**
  * A million rows of everything on PostgreSQL, as its own planner takes them: what it read is counted by the server
- * itself. The gate holds the same statements' plans over fewer rows (plans-on-postgres.test.ts).
+ * itself. The gate holds the same statements' plans over fewer rows (plans-on-postgres.proof.ts).
  */
 
 const ROWS = 1_000_000;

@@ -260,25 +260,28 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     },
   );
 
-  test('a step that touches the pay button by other words is stopped at the button itself: nothing is pressed', async () => {
-    const presses: Step = { do: 'click', at: { css: '#pay-form button' } };
-    const file = recipeFile('presses', ({ till }) => ({ till: { ...till, card: [...till.card, presses] } }));
-    const purchase = { ...agreed, reference: 'int_by_element' };
-    const fulfiller = shop.open({ recipes: [file] });
-    await expect(fulfiller.book(purchase)).rejects.toMatchObject({
-      message: expect.stringContaining('that is the button that pays'),
-    });
-    // Its till waited unpaid: nothing was bought, and a recipe that was mended may buy.
-    expect(await fulfiller.find('int_by_element')).toBeNull();
-    // The third visit is the last one that gives the site the traveller's data; the second one is left out here.
-    const { run = '' } = (await purchases.rowOf(shop, 'int_by_element')) ?? {};
-    expect(await purchases.misfit({ ...shop, clock: worldClock }, 'int_by_element', run)).toBe(2);
-    for (let asked = 0; asked < 2; asked++) expect(await fulfiller.book(purchase)).toEqual({ kind: 'site_changed' });
-    const ended = shop.logged.filter((line) => line.includes('int_by_element'));
-    expect(ended.filter((line) => line.includes('browser_visit_ended'))).toHaveLength(2);
-    expect(await pressesOf('int_by_element')).toBe(0);
-    await fulfiller.close();
-  });
+  proofTest(
+    'a step that touches the pay button by other words is stopped at the button itself: nothing is pressed',
+    async () => {
+      const presses: Step = { do: 'click', at: { css: '#pay-form button' } };
+      const file = recipeFile('presses', ({ till }) => ({ till: { ...till, card: [...till.card, presses] } }));
+      const purchase = { ...agreed, reference: 'int_by_element' };
+      const fulfiller = shop.open({ recipes: [file] });
+      await expect(fulfiller.book(purchase)).rejects.toMatchObject({
+        message: expect.stringContaining('that is the button that pays'),
+      });
+      // Its till waited unpaid: nothing was bought, and a recipe that was mended may buy.
+      expect(await fulfiller.find('int_by_element')).toBeNull();
+      // The third visit is the last one that gives the site the traveller's data; the second one is left out here.
+      const { run = '' } = (await purchases.rowOf(shop, 'int_by_element')) ?? {};
+      expect(await purchases.misfit({ ...shop, clock: worldClock }, 'int_by_element', run)).toBe(2);
+      for (let asked = 0; asked < 2; asked++) expect(await fulfiller.book(purchase)).toEqual({ kind: 'site_changed' });
+      const ended = shop.logged.filter((line) => line.includes('int_by_element'));
+      expect(ended.filter((line) => line.includes('browser_visit_ended'))).toHaveLength(2);
+      expect(await pressesOf('int_by_element')).toBe(0);
+      await fulfiller.close();
+    },
+  );
 
   // The pretend carrier's own tests kill and race it further (test/sandbox/carrier-site/).
   proofTest('two that buy the same at once press once', async () => {

@@ -126,19 +126,22 @@ async function stock() {
   return { post, sign, spent };
 }
 
-test('the stock client that repeats its payload is charged once; one that signs anew buys a second answer', async () => {
-  const { post, sign, spent } = await stock();
-  const first = await sign();
-  between.behave(LOSSES['a 5xx after settling']());
-  for (let again = 0; again < 2; again++) expect((await post(first)).status).toBe(502);
-  between.behave();
-  const answer = await post(first);
-  expect(answer.status).toBe(200);
-  expect(await spent()).toBe(PRICE);
-  // A payment is bound to its challenge: nothing ties a new one to the call that was lost, so that it is a new call.
-  expect((await post(await sign())).status).toBe(200);
-  expect(await spent()).toBe(2 * PRICE);
-  // And the first one still has its own answer, for nothing.
-  expect(await (await post(first)).text()).toBe(await answer.text());
-  expect(await spent()).toBe(2 * PRICE);
-});
+proofTest(
+  'the stock client that repeats its payload is charged once; one that signs anew buys a second answer',
+  async () => {
+    const { post, sign, spent } = await stock();
+    const first = await sign();
+    between.behave(LOSSES['a 5xx after settling']());
+    for (let again = 0; again < 2; again++) expect((await post(first)).status).toBe(502);
+    between.behave();
+    const answer = await post(first);
+    expect(answer.status).toBe(200);
+    expect(await spent()).toBe(PRICE);
+    // A payment is bound to its challenge: nothing ties a new one to the call that was lost, so that it is a new call.
+    expect((await post(await sign())).status).toBe(200);
+    expect(await spent()).toBe(2 * PRICE);
+    // And the first one still has its own answer, for nothing.
+    expect(await (await post(first)).text()).toBe(await answer.text());
+    expect(await spent()).toBe(2 * PRICE);
+  },
+);
