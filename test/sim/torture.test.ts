@@ -25,7 +25,7 @@ const HERE: Victim = 'tool and services in one process';
 /** How often each kind of life is interrupted: in the long form, and in the gate. */
 const KINDS: readonly (readonly [string, Victim, (life: Life) => Promise<void>, number, number])[] = [
   ['flight', HERE, flight, 210, 1],
-  ['flight', 'service', flight, 150, 1],
+  ['flight', 'service', flight, 150, 0],
   ['flight', 'tool', flight, 120, 0],
   ['lowcost', HERE, lowcost, 100, 0],
   ['lowcost', 'service', lowcost, 50, 0],
