@@ -189,22 +189,25 @@ test('a network and a genesis that contradict each other are refused where no ad
   home.close();
 });
 
-test("a deployment to a named program of somebody else's authority is refused, also where the bytes are right", async () => {
-  const program = key(50);
-  await put(program, escrowElf());
-  const home = temporaryHome();
-  const argv = ['cluster', 'deploy', '--json', '--yes', '--rpc-url', url, ...NAMED];
-  const refused = await runInMemory([...argv, '--program', program.address], {
-    environment: { FARELOCK_HOME: home.home },
-    clock: endpoint.clock,
-  });
-  expect(refused.exitCode).not.toBe(0);
-  expect(refused.json().error).toMatchObject({
-    code: 'program_not_upgradeable',
-    message: expect.stringContaining(deployer.address),
-  });
-  home.close();
-});
+proofTest(
+  "a deployment to a named program of somebody else's authority is refused, also where the bytes are right",
+  async () => {
+    const program = key(50);
+    await put(program, escrowElf());
+    const home = temporaryHome();
+    const argv = ['cluster', 'deploy', '--json', '--yes', '--rpc-url', url, ...NAMED];
+    const refused = await runInMemory([...argv, '--program', program.address], {
+      environment: { FARELOCK_HOME: home.home },
+      clock: endpoint.clock,
+    });
+    expect(refused.exitCode).not.toBe(0);
+    expect(refused.json().error).toMatchObject({
+      code: 'program_not_upgradeable',
+      message: expect.stringContaining(deployer.address),
+    });
+    home.close();
+  },
+);
 
 test('a service goes on with the program of the version before, and check says how to get today’s', async () => {
   const program = key(22);
@@ -371,55 +374,59 @@ proofTest(
   120_000,
 );
 
-test("other bytes at the embedded program's address are not paid into on a cluster of somebody else's", async () => {
-  const [stranger, guest] = [temporaryHome(), temporaryHome()];
-  const clock = endpoint.clock;
-  const begin = async () => {
-    let heard: (line: string) => void = () => undefined;
-    const line = new Promise<string>((resolve) => {
-      heard = resolve;
-    });
-    serving = runInMemory(['serve', '--port', '0', '--json'], {
-      environment: { FARELOCK_HOME: stranger.home, FARELOCK_TICKETING_MS: '0' },
-      clock,
-      interrupted: stop.signal,
-      onStdout: heard,
-    });
-    return JSON.parse(await line) as { flights_url: string; rpc_url: string };
-  };
-  const end = async () => {
-    stop.abort(problem('interrupted'));
-    await serving;
-    stop = new AbortController();
-  };
-  const run = async (line: string, at: { flights_url: string; rpc_url: string }) =>
-    runInMemory(line.split(' '), {
-      clock,
-      environment: { FARELOCK_HOME: guest.home, FARELOCK_FLIGHTS_URL: at.flights_url, FARELOCK_RPC_URL: at.rpc_url },
-    });
-  const search = 'search LIS BER --depart +30d --json';
-  try {
-    const honest = await begin();
-    await run('wallet new --json', honest);
-    await run('wallet airdrop --json', honest);
-    expect((await run(search, honest)).exitCode).toBe(0);
-    await end();
+proofTest(
+  "other bytes at the embedded program's address are not paid into on a cluster of somebody else's",
+  async () => {
+    const [stranger, guest] = [temporaryHome(), temporaryHome()];
+    const clock = endpoint.clock;
+    const begin = async () => {
+      let heard: (line: string) => void = () => undefined;
+      const line = new Promise<string>((resolve) => {
+        heard = resolve;
+      });
+      serving = runInMemory(['serve', '--port', '0', '--json'], {
+        environment: { FARELOCK_HOME: stranger.home, FARELOCK_TICKETING_MS: '0' },
+        clock,
+        interrupted: stop.signal,
+        onStdout: heard,
+      });
+      return JSON.parse(await line) as { flights_url: string; rpc_url: string };
+    };
+    const end = async () => {
+      stop.abort(problem('interrupted'));
+      await serving;
+      stop = new AbortController();
+    };
+    const run = async (line: string, at: { flights_url: string; rpc_url: string }) =>
+      runInMemory(line.split(' '), {
+        clock,
+        environment: { FARELOCK_HOME: guest.home, FARELOCK_FLIGHTS_URL: at.flights_url, FARELOCK_RPC_URL: at.rpc_url },
+      });
+    const search = 'search LIS BER --depart +30d --json';
+    try {
+      const honest = await begin();
+      await run('wallet new --json', honest);
+      await run('wallet airdrop --json', honest);
+      expect((await run(search, honest)).exitCode).toBe(0);
+      await end();
 
-    const ledger = openSqlite(join(stranger.home, 'ledger.db'));
-    ledger.prepare('update accounts set data = ? where address = ?').run(Buffer.from(otherCode()), ESCROW_PROGRAM_ID);
-    ledger.close();
+      const ledger = openSqlite(join(stranger.home, 'ledger.db'));
+      ledger.prepare('update accounts set data = ? where address = ?').run(Buffer.from(otherCode()), ESCROW_PROGRAM_ID);
+      ledger.close();
 
-    const changed = await begin();
-    const before = (await run('wallet balance --json', changed)).json().usdc;
-    const refused = await run(search.replace('+30d', '+31d'), changed);
-    expect(refused.json().error).toMatchObject({
-      code: 'program_not_trusted',
-      message: expect.stringContaining('is not the shipped one'),
-    });
-    expect((await run('wallet balance --json', changed)).json().usdc).toBe(before);
-  } finally {
-    await end();
-    stranger.close();
-    guest.close();
-  }
-}, 120_000);
+      const changed = await begin();
+      const before = (await run('wallet balance --json', changed)).json().usdc;
+      const refused = await run(search.replace('+30d', '+31d'), changed);
+      expect(refused.json().error).toMatchObject({
+        code: 'program_not_trusted',
+        message: expect.stringContaining('is not the shipped one'),
+      });
+      expect((await run('wallet balance --json', changed)).json().usdc).toBe(before);
+    } finally {
+      await end();
+      stranger.close();
+      guest.close();
+    }
+  },
+  120_000,
+);

@@ -7,6 +7,7 @@ import { openService } from '../../src/service/index.ts';
 import { serviceMigrations } from '../../src/service/migrations.ts';
 import { openDatabase, openFileOrServer } from '../../src/store/index.ts';
 import { clockFrom } from '../clock.ts';
+import { proofTest } from '../proof-only.ts';
 import { newDatabases, postgresIsInstalled } from '../store/postgres.ts';
 import { type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
@@ -199,7 +200,7 @@ describe.runIf(postgresIsInstalled)('a PostgreSQL', () => {
     expect(ran.stdout).not.toContain('hunter2secret');
   });
 
-  test('holds every process to the settings of the first; a change is said, meant, and audited', async () => {
+  proofTest('holds every process to the settings of the first; a change is said, meant, and audited', async () => {
     const url = await databases.next();
     const stopping = new AbortController().signal;
     const open = (more: Partial<Parameters<typeof openService>[0]>) =>

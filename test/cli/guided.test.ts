@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
-import { cases } from '../proof-only.ts';
+import { cases, proofTest } from '../proof-only.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** The walk of questions in memory, against the real embedded service. */
@@ -96,7 +96,7 @@ test('what is locked and reviewed is whole, though other terminals have searched
   expect(run.stderr).toMatch(/✓ Locked until .*\nLIS → BER [\s\S]*Lorelei[\s\S]*Review\nLIS → BER [\s\S]*Lorelei/);
 });
 
-test('a refusal between two questions says what was charged before, and ends with a command', async () => {
+proofTest('a refusal between two questions says what was charged before, and ends with a command', async () => {
   let aheadMs = 0;
   const run = await runInMemory([], {
     environment: { ...environment, FARELOCK_HOME: join(place.home, 'refused') },

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Offer, RefundQueue } from '../../src/wire/flights/index.ts';
+import { proofTest } from '../proof-only.ts';
 import { ANA, type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** A refund request as the traveller sees it: before it is paid for, while it waits, and how it ends. */
@@ -47,7 +48,7 @@ test('a fare that gives nothing back says so before a request is paid for, and E
   expect((await run('wallet balance --json')).json().usdc).toBe(before);
 });
 
-test('a request is followed to its end; after a rejection a new one says so before it is charged', async () => {
+proofTest('a request is followed to its end; after a rejection a new one says so before it is charged', async () => {
   const { id, offer } = await booked(
     (one) => one.conditions?.refund_allowed === true && Number(one.conditions.refund_penalty_amount) > 0,
   );

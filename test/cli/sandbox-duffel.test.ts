@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { proofTest } from '../proof-only.ts';
 import { orderOf } from '../sandbox/duffel/served.ts';
 import type { Body, Thing } from '../sandbox/duffel/shapes.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
@@ -83,7 +84,7 @@ test('an order is told to the receiver with a true signature, and is there after
   });
 });
 
-test('a connection that is cut has no answer at all', async () => {
+proofTest('a connection that is cut has no answer at all', async () => {
   await served([], async (url) => {
     await fetch(`${url}/sandbox/behaviours`, {
       method: 'POST',

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { textWidth } from '../../src/terminal/text.ts';
 import type { Offer } from '../../src/wire/flights/index.ts';
 import { worldClock } from '../clock.ts';
+import { proofTest } from '../proof-only.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** `search LON BER`: the code of a city is any of its airports, a paid search for each. */
@@ -70,7 +71,7 @@ describe('off a terminal', () => {
     expect(recent.numbered['1']).toBe(offers[0]?.offer_id);
   });
 
-  test('the same search pays for nothing that can still be had; another one does', async () => {
+  proofTest('the same search pays for nothing that can still be had; another one does', async () => {
     const paid = (await payments()).length;
     const line = 'search PAR BER --depart +33d --wait --limit 100 --yes --json';
     const first = (await run(line)).json();

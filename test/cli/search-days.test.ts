@@ -217,27 +217,30 @@ describe('search --cheapest-day', () => {
     expect(ran.stderr).toMatch(/Paid (2\.[89]|3\.[01])0 USDC for \d+ searches/);
   });
 
-  test('Ctrl-C while it waits for the price shows the days that are known; the rest is paid the next time', async () => {
-    const interruption = new AbortController();
-    const month = 'search LIS OSL --depart +45d --cheapest-day --no-wait --json';
-    const line = `${month} --max-payment ${(await run(`${month} --dry-run`)).json().total}`;
-    const before = await usdc();
-    const ran = await run(line, {
-      interrupted: interruption.signal,
-      clock: { now: clock.now, sleep: (ms, signal) => worldClock.sleep(Math.min(ms, 2_000), signal) },
-      onStderr: (text) => {
-        if (/costs 0\.20 USDC now/.test(text)) interruption.abort();
-      },
-    });
-    expect(ran.exitCode, ran.stderr).toBe(130);
-    const first = documentOf(ran.stdout);
-    expect(first.searches).toBeGreaterThan(9);
-    expect(before - (await usdc())).toBe(first.searches * 100_000);
-    const again = await run(line);
-    const second = documentOf(again.stdout);
-    expect(second.searches).toBe(second.days.length - first.searches);
-    expect(second.days.every(({ status }) => status === 'found' || status === 'none')).toBe(true);
-  });
+  proofTest(
+    'Ctrl-C while it waits for the price shows the days that are known; the rest is paid the next time',
+    async () => {
+      const interruption = new AbortController();
+      const month = 'search LIS OSL --depart +45d --cheapest-day --no-wait --json';
+      const line = `${month} --max-payment ${(await run(`${month} --dry-run`)).json().total}`;
+      const before = await usdc();
+      const ran = await run(line, {
+        interrupted: interruption.signal,
+        clock: { now: clock.now, sleep: (ms, signal) => worldClock.sleep(Math.min(ms, 2_000), signal) },
+        onStderr: (text) => {
+          if (/costs 0\.20 USDC now/.test(text)) interruption.abort();
+        },
+      });
+      expect(ran.exitCode, ran.stderr).toBe(130);
+      const first = documentOf(ran.stdout);
+      expect(first.searches).toBeGreaterThan(9);
+      expect(before - (await usdc())).toBe(first.searches * 100_000);
+      const again = await run(line);
+      const second = documentOf(again.stdout);
+      expect(second.searches).toBe(second.days.length - first.searches);
+      expect(second.days.every(({ status }) => status === 'found' || status === 'none')).toBe(true);
+    },
+  );
 
   proofTest('is a bar for each day on a terminal, no wider than it', async () => {
     for (const columns of [80, 140]) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Offer } from '../../src/wire/flights/index.ts';
 import { worldClock } from '../clock.ts';
+import { proofTest } from '../proof-only.ts';
 import { type ServedDuffel, serveDuffel } from '../sandbox/duffel/served.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
@@ -127,14 +128,18 @@ test('--max-price says how many fares it left out for their currency, on the scr
   expect(offer.stdout + offer.stderr).not.toContain('intent create');
 }, 60_000);
 
-test('a city is one paid search where the airline takes cities', async () => {
-  const planned = await run('search LON JFK --depart +30d --dry-run --yes --json');
-  expect(planned.json()).toMatchObject({ searches: 1, routes: [{ origin_iata: 'LON', destination_iata: 'JFK' }] });
-  const found = await run('search LON JFK --depart +30d --max-payment 0.60 --limit 500 --json');
-  expect(found.json()).toMatchObject({ searches: 1 });
-  const origins = new Set((found.json().offers as Offer[]).map(({ origin_iata: origin }) => origin));
-  expect(origins.size).toBeGreaterThan(1);
-}, 60_000);
+proofTest(
+  'a city is one paid search where the airline takes cities',
+  async () => {
+    const planned = await run('search LON JFK --depart +30d --dry-run --yes --json');
+    expect(planned.json()).toMatchObject({ searches: 1, routes: [{ origin_iata: 'LON', destination_iata: 'JFK' }] });
+    const found = await run('search LON JFK --depart +30d --max-payment 0.60 --limit 500 --json');
+    expect(found.json()).toMatchObject({ searches: 1 });
+    const origins = new Set((found.json().offers as Offer[]).map(({ origin_iata: origin }) => origin));
+    expect(origins.size).toBeGreaterThan(1);
+  },
+  60_000,
+);
 
 test('a message without the right signature is refused', async () => {
   const answer = await fetch(`${listening.flights_url}/webhooks/airline`, { method: 'POST', body: '{}' });

@@ -7,7 +7,7 @@ import { openStore } from '../../src/service/home.ts';
 import type { AuditTrail, Offer, OfferDetailsResponse, Stuck, StuckItem } from '../../src/wire/flights/index.ts';
 import { recipeFor } from '../airlines/browser/site.ts';
 import { worldClock } from '../clock.ts';
-import { cases } from '../proof-only.ts';
+import { cases, proofTest } from '../proof-only.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** An operator ends what is stuck, in the tool: a booking on whose website pay was pressed, and nothing came. */
@@ -85,7 +85,7 @@ describe.each(cases(['over HTTP'], ['embedded']))('%s', (place) => {
     return { id: made.intent_id, amount: made.escrow.amount };
   }
 
-  test('a traveller learns at once that the operator decides, and is not kept waiting for it', async () => {
+  proofTest('a traveller learns at once that the operator decides, and is not kept waiting for it', async () => {
     const { id } = await stuck();
     const book = await run(`book ${id} --json`, {}, 'traveller');
     const { error } = book.json() as { error: { code: string; message: string; next: string[] } };
@@ -141,7 +141,7 @@ describe.each(cases(['over HTTP'], ['embedded']))('%s', (place) => {
     expect(await asTraveller(`status ${id}`)).toMatchObject({ status: 'refunded', refund_reason: 'not_ticketed' });
   });
 
-  test('retry asks the website again; unresolved, it is exit 8', async () => {
+  proofTest('retry asks the website again; unresolved, it is exit 8', async () => {
     const { id } = await stuck();
     expect((await run(`stuck resolve ${id} retry --yes --json`)).exitCode).toBe(8);
     expect((await run(`stuck resolve ${id} retry --reference QX7RTP --yes`)).exitCode).toBe(2);

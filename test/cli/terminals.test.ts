@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Offer } from '../../src/wire/flights/index.ts';
+import { proofTest } from '../proof-only.ts';
 import { ANA, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** Numbers belong to the terminal that showed them, and lead from a row to its offer and to its intent. */
@@ -80,7 +81,7 @@ describe('a number of a list', () => {
     expect([run.exitCode, error(run).code, error(run).next]).toEqual([3, 'intent_not_found', ['farelock intent 2']]);
   });
 
-  test('means the list that was shown last: intents after `intent list`, offers after a lock', async () => {
+  proofTest('means the list that was shown last: intents after `intent list`, offers after a lock', async () => {
     await a('search LIS BER --depart +30d --no-wait');
     const rows = Object.keys(pageOf('tty1.100')).filter((row) => !pageOf('tty1.100')[row]?.startsWith('lowcost:'));
     const first = (await a(`intent create ${rows[0]} --json`)).json();
@@ -96,7 +97,7 @@ describe('a number of a list', () => {
 });
 
 describe('a command without an id', () => {
-  test('goes from a search to a refund request, and says what it takes', async () => {
+  proofTest('goes from a search to a refund request, and says what it takes', async () => {
     await a('search LIS BER --depart +30d --no-wait');
     const made = await a(`intent create ${plainRow('tty1.100')}`);
     expect(made.stdout).toMatch(/^✓ Locked until .* UTC/);
@@ -173,7 +174,7 @@ test('a low-cost row is marked, says what it costs and asks, and locks the cheap
   expect(refused.stderr).toMatch(/This call cost nothing/);
 });
 
-test('every offer of a list keeps the home readable for a version that knows one list only', async () => {
+proofTest('every offer of a list keeps the home readable for a version that knows one list only', async () => {
   await a('search LIS BER --depart +30d --no-wait');
   const kept = JSON.parse(readFileSync(join(home.home, 'recent-offers.json'), 'utf8')) as Page & {
     journeys: Record<string, unknown>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
-import { cases } from '../proof-only.ts';
+import { cases, proofTest } from '../proof-only.ts';
 import { rounds, upTo } from '../rounds.ts';
 import { postgresKeepsTime, startPostgres, type TestPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
@@ -38,7 +38,7 @@ describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) =
     expect(ends).toEqual(Array(AT_ONCE).fill(0));
   }, 120_000);
 
-  test.runIf(postgresKeepsTime)(
+  proofTest.runIf(postgresKeepsTime)(
     `${AT_ONCE} servers come up on a new PostgreSQL database`,
     async () => {
       const home = newHome();

@@ -72,7 +72,7 @@ test('search, lock, pay, ticket and read the order: five processes, and the book
   expect(again.json<{ status: string }>().status).toBe('booked');
 });
 
-test('a booking whose ticketing fails pays everything back, and says so by its exit code', async () => {
+proofTest('a booking whose ticketing fails pays everything back, and says so by its exit code', async () => {
   const farelock = inMemory(newHome({ FARELOCK_SCENARIO: 'ticketing_fails' }));
   const before = await balance(farelock);
   const { intent, passengers } = await firstIntent(farelock);

@@ -7,6 +7,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CreatedIntent, Intent, Offer } from '../../src/wire/flights/index.ts';
 import { inMemory } from '../cli/memory.ts';
+import { proofTest } from '../proof-only.ts';
 import { BIN, farelockIn, PASSENGER, type Ran, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** The tool, the built service, and somebody between them who lies, loses and refuses. */
@@ -191,37 +192,41 @@ test("a gateway's refusal ends no payment: payments resume brings the intent wit
   expect(await payments()).toHaveLength(before + 1);
 }, 120_000);
 
-test('a search that is killed before its answer was shown is shown by the next run, and not paid again', async () => {
-  const search = ['search', 'LIS', 'OPO', '--depart', '+40d', '--json', '--no-wait', '--all-fares', '--limit', '500'];
-  const before = (await payments()).length;
-  const pipe = join(victim.home, 'slow');
-  await execa('mkfifo', [pipe]);
-  // A reader that reads nothing, and a pipe that is full already.
-  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-  const writer = openSync(pipe, constants.O_WRONLY);
-  const filled = spawn('head', ['-c', '65536', '/dev/zero'], { stdio: ['ignore', writer, 'ignore'] });
-  await new Promise((resolve) => filled.once('exit', resolve));
-  const child = spawn(process.execPath, [BIN, ...search], {
-    env: { ...process.env, ...victim.env },
-    stdio: ['ignore', writer, 'ignore'],
-  });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  for (let wait = 0; wait < 100; wait++) {
-    const all = await payments();
-    if (all.length > before && all[0]?.open === false) break;
-  }
-  child.kill('SIGKILL');
-  await ended;
-  for (const file of [reader, writer]) closeSync(file);
-  const shown = await victim.run(search);
-  expect(shown.exitCode, shown.stderr).toBe(0);
-  expect(shown.json<{ offers: Offer[] }>().offers.length).toBeGreaterThan(0);
-  expect(shown.stderr).toMatch(/nothing more was charged/);
-  expect(await payments()).toHaveLength(before + 1);
-  // Asked for again on purpose it is a search of its own.
-  await victim.run(search);
-  expect(await payments()).toHaveLength(before + 2);
-}, 120_000);
+proofTest(
+  'a search that is killed before its answer was shown is shown by the next run, and not paid again',
+  async () => {
+    const search = ['search', 'LIS', 'OPO', '--depart', '+40d', '--json', '--no-wait', '--all-fares', '--limit', '500'];
+    const before = (await payments()).length;
+    const pipe = join(victim.home, 'slow');
+    await execa('mkfifo', [pipe]);
+    // A reader that reads nothing, and a pipe that is full already.
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const writer = openSync(pipe, constants.O_WRONLY);
+    const filled = spawn('head', ['-c', '65536', '/dev/zero'], { stdio: ['ignore', writer, 'ignore'] });
+    await new Promise((resolve) => filled.once('exit', resolve));
+    const child = spawn(process.execPath, [BIN, ...search], {
+      env: { ...process.env, ...victim.env },
+      stdio: ['ignore', writer, 'ignore'],
+    });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    for (let wait = 0; wait < 100; wait++) {
+      const all = await payments();
+      if (all.length > before && all[0]?.open === false) break;
+    }
+    child.kill('SIGKILL');
+    await ended;
+    for (const file of [reader, writer]) closeSync(file);
+    const shown = await victim.run(search);
+    expect(shown.exitCode, shown.stderr).toBe(0);
+    expect(shown.json<{ offers: Offer[] }>().offers.length).toBeGreaterThan(0);
+    expect(shown.stderr).toMatch(/nothing more was charged/);
+    expect(await payments()).toHaveLength(before + 1);
+    // Asked for again on purpose it is a search of its own.
+    await victim.run(search);
+    expect(await payments()).toHaveLength(before + 2);
+  },
+  120_000,
+);
 
 test('a paid result is one document, whatever becomes of the numbers of the list', async () => {
   const runner = inMemory(farelockIn());

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RefundCase } from '../../src/wire/flights/index.ts';
+import { proofTest } from '../proof-only.ts';
 import { rounds, upTo } from '../rounds.ts';
 import { forgetting, openLyingCluster, seeded, sentSignature, told } from '../solana/lying-rpc.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
@@ -103,7 +104,7 @@ test('a node that never remembers, and hides every trace, makes the chain refuse
   expect(tried.length).toBeGreaterThan(1);
 });
 
-test('a pay-out of which nobody can tell what became of it waits for a person, who ends it', async () => {
+proofTest('a pay-out of which nobody can tell what became of it waits for a person, who ends it', async () => {
   const run = await approvedOverAmnesia(7, 24 * 3_600_000, false);
   const { world, ask } = desk;
   for (let round = 0; round < 60; round++) {

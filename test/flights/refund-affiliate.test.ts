@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Affiliate, AffiliateCredit, CreatedIntent, RefundCase } from '../../src/wire/flights/index.ts';
+import { proofTest } from '../proof-only.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
 
 /** An operator approves a refund, for real, of a journey that an affiliate brought: its share is not paid, or owed. */
@@ -62,7 +63,7 @@ test('refunded before the arrival: nothing is ever credited; rejected: it is, on
   expect(await gone.credit()).toMatchObject({ bookings_count: 0, pending_amount: 0, owed_amount: 0 });
 });
 
-test('refunded after the share was paid: it is owed, and the next journey fills that first', async () => {
+proofTest('refunded after the share was paid: it is owed, and the next journey fills that first', async () => {
   const { world } = desk;
   const one = await affiliate();
   const first = await booked(one.code);

@@ -13,6 +13,7 @@ import type { Signer } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
 import type { CreatedIntent, Intent, RefundCase, RefundPlan } from '../../src/wire/flights/index.ts';
+import { cases, proofTest } from '../proof-only.ts';
 import { everyNth } from '../rounds.ts';
 import { forgetting, openLyingCluster, sentSignature } from '../solana/lying-rpc.ts';
 import { dump } from './dump.ts';
@@ -214,7 +215,7 @@ describe('a ticket that may be refunded for 49.37 of its 149.37', () => {
     expect(await effects(made, 'capture')).toEqual([{ kind: 'capture', state: 'done', reference: null }]);
   });
 
-  test('is held at its own program, whichever opens new escrows now', async () => {
+  proofTest('is held at its own program, whichever opens new escrows now', async () => {
     const made = await desk.requested();
     const moved = await moves(made);
     const other = desk.world.service((ports: Ports) => ({ ...ports, escrowProgram: SECOND_PROGRAM }));
@@ -285,10 +286,12 @@ describe('a process that dies', () => {
     return died();
   }
 
-  test.each([
-    ['is overtaken within the hold', 61_000],
-    ['is overtaken after it, by the capture of the whole', HOLD_MS + 11 * 60_000],
-  ])(
+  test.each(
+    cases(
+      [['is overtaken within the hold', 61_000]],
+      [['is overtaken after it, by the capture of the whole', HOLD_MS + 11 * 60_000]],
+    ),
+  )(
     'at any moment of a refund %s: paid once, to the unit',
     async (_what, waitMs) => {
       let moments = 0;
@@ -304,25 +307,29 @@ describe('a process that dies', () => {
     300_000,
   );
 
-  test('at any moment of the capture at the end of the hold: another captures, once', async () => {
-    const { world } = desk;
-    for (let diesAt = 1 + Math.floor(Math.random() * STRIDE); ; diesAt += STRIDE) {
-      const made = await desk.requested();
-      const moved = await moves(made);
-      world.clock.advance(HOLD_MS);
-      const { wrap, died } = mortal(diesAt);
-      const doomed = world.service(wrap, { sweepsAtStart: true });
-      await doomed.worker.runDue().catch((error: unknown) => {
-        if (!(error instanceof Died)) throw error;
-      });
-      await later(11 * 60_000);
-      await later(11 * 60_000);
-      expect([diesAt, (await world.show(made)).captured_at]).toEqual([diesAt, expect.any(String)]);
-      expect(await moved()).toEqual({ treasury: PRICE, refund: 0n, vault: 0n });
-      expect(await effects(made, 'capture')).toHaveLength(1);
-      if (!died()) break;
-    }
-  }, 300_000);
+  proofTest(
+    'at any moment of the capture at the end of the hold: another captures, once',
+    async () => {
+      const { world } = desk;
+      for (let diesAt = 1 + Math.floor(Math.random() * STRIDE); ; diesAt += STRIDE) {
+        const made = await desk.requested();
+        const moved = await moves(made);
+        world.clock.advance(HOLD_MS);
+        const { wrap, died } = mortal(diesAt);
+        const doomed = world.service(wrap, { sweepsAtStart: true });
+        await doomed.worker.runDue().catch((error: unknown) => {
+          if (!(error instanceof Died)) throw error;
+        });
+        await later(11 * 60_000);
+        await later(11 * 60_000);
+        expect([diesAt, (await world.show(made)).captured_at]).toEqual([diesAt, expect.any(String)]);
+        expect(await moved()).toEqual({ treasury: PRICE, refund: 0n, vault: 0n });
+        expect(await effects(made, 'capture')).toHaveLength(1);
+        if (!died()) break;
+      }
+    },
+    300_000,
+  );
 });
 
 describe('a refund and the capture at the end of the hold', () => {
@@ -358,22 +365,25 @@ describe('a refund and the capture at the end of the hold', () => {
     await expectReleased(made, moved);
   });
 
-  test('the refund landed, and the hold ends before it goes on: no capture is noted, and nothing is paid again', async () => {
-    const { world } = desk;
-    const made = await desk.requested();
-    const moved = await moves(made);
-    const { service } = await deaf();
-    await approve(made, {}, service.call);
-    const acts = createEffects({ ...world, ids: randomIds(world.clock.now), log: silentLog });
-    const treasury = world.treasury.address;
-    const ports = { ...world, effects: acts, treasury, escrowProgram: ESCROW_PROGRAM_ID } as unknown as FlightsPorts;
-    const intent = await intentOf(world.store, made.intent_id);
-    world.clock.advance(HOLD_MS);
-    await captureHeld(ports, createEscrows(ports), intent);
-    expect(await world.show(made)).toMatchObject({ status: 'booked', captured_at: null });
-    await later(60_000);
-    await expectReleased(made, moved);
-  });
+  proofTest(
+    'the refund landed, and the hold ends before it goes on: no capture is noted, and nothing is paid again',
+    async () => {
+      const { world } = desk;
+      const made = await desk.requested();
+      const moved = await moves(made);
+      const { service } = await deaf();
+      await approve(made, {}, service.call);
+      const acts = createEffects({ ...world, ids: randomIds(world.clock.now), log: silentLog });
+      const treasury = world.treasury.address;
+      const ports = { ...world, effects: acts, treasury, escrowProgram: ESCROW_PROGRAM_ID } as unknown as FlightsPorts;
+      const intent = await intentOf(world.store, made.intent_id);
+      world.clock.advance(HOLD_MS);
+      await captureHeld(ports, createEscrows(ports), intent);
+      expect(await world.show(made)).toMatchObject({ status: 'booked', captured_at: null });
+      await later(60_000);
+      await expectReleased(made, moved);
+    },
+  );
 
   test('the capture landed and its answer was lost: the refund is paid by the treasury, once', async () => {
     const made = await desk.requested();

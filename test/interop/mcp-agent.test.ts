@@ -173,19 +173,22 @@ describe('a payment above the allowance is asked of the person behind the client
     expect(await balance()).toBe(before);
   });
 
-  test('nobody is asked for what a yes cannot allow: --max-payment, limits of the wallet, no allowance at all', async () => {
-    const given = { from: 'LIS', to: 'BER', depart: '+53d' };
-    for (const options of [[], ['--allow-spending', '0.01', '--max-payment', '0.05']]) {
-      const { client, asked } = await asking(yes, ...options);
+  proofTest(
+    'nobody is asked for what a yes cannot allow: --max-payment, limits of the wallet, no allowance at all',
+    async () => {
+      const given = { from: 'LIS', to: 'BER', depart: '+53d' };
+      for (const options of [[], ['--allow-spending', '0.01', '--max-payment', '0.05']]) {
+        const { client, asked } = await asking(yes, ...options);
+        expect((await call(client, 'search', given)).error).toMatchObject({ code: 'payment_above_cap' });
+        expect(asked).toEqual([]);
+      }
+      await beside.run(['wallet', 'limits', 'set', '--per-call', '0.05']);
+      const { client, asked } = await asking(yes, '--allow-spending', '0');
       expect((await call(client, 'search', given)).error).toMatchObject({ code: 'payment_above_cap' });
       expect(asked).toEqual([]);
-    }
-    await beside.run(['wallet', 'limits', 'set', '--per-call', '0.05']);
-    const { client, asked } = await asking(yes, '--allow-spending', '0');
-    expect((await call(client, 'search', given)).error).toMatchObject({ code: 'payment_above_cap' });
-    expect(asked).toEqual([]);
-    await beside.run(['wallet', 'limits', 'set', '--per-call', 'none']);
-  });
+      await beside.run(['wallet', 'limits', 'set', '--per-call', 'none']);
+    },
+  );
 
   proofTest('calls at once with one yes: each is asked, and a yes pays for its own call alone', async () => {
     let left = 1;

@@ -11,6 +11,7 @@ import { createOutbox } from '../../src/notify/outbox.ts';
 import { createTransports } from '../../src/notify/transports.ts';
 import { openStore, type Store } from '../../src/service/home.ts';
 import { manualClock } from '../clock.ts';
+import { proofTest } from '../proof-only.ts';
 import { migratedFile } from '../service/migrated.ts';
 import { smtpReceiver, webhookReceiver } from './receivers.ts';
 
@@ -276,7 +277,7 @@ test('a mail that its server refuses does not hold up the next one', async () =>
   expect(smtp.mails.map(({ to }) => to)).toEqual([['ada@example.org']]);
 });
 
-test('a mail whose server asks to come back later is tried as often as where there is no server', async () => {
+proofTest('a mail whose server asks to come back later is tried as often as where there is no server', async () => {
   const { smtp, box } = await receivers();
   smtp.state.behaviour = 'busy';
   await write(box, MAIL);

@@ -17,7 +17,7 @@ interface History {
 }
 
 /** Of each of two clients. */
-const WRITES = rounds(50, 500);
+const WRITES = rounds(25, 500);
 
 test('two clients that write one order many times under If-Match: each write that is told so is one version, no other counts', async () => {
   const { id } = await stack.order();

@@ -5,6 +5,7 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import type { CreatedIntent, Intent, Offer, Order, SearchResponse } from '../../src/wire/flights/index.ts';
 import { ANA, type MemoryOptions, runInMemory, temporaryHome } from '../cli/memory.ts';
 import { clockFrom, WORLD_STARTS_MS } from '../clock.ts';
+import { proofTest } from '../proof-only.ts';
 import { isProof } from '../rounds.ts';
 import { calendarDates } from './dates.mjs';
 
@@ -97,7 +98,7 @@ describe.each(DATES)('$name ($at, $zone)', (date) => {
     expect([28, 29, 30, 31]).toContain(plan.searches);
   });
 
-  test('a lock that runs out while passengers are typed is locked or searched again', async () => {
+  proofTest('a lock that runs out while passengers are typed is locked or searched again', async () => {
     const home = newHome(date);
     const offer = sold(await home.json<SearchResponse>(search));
     const where = ['lisbon', 'ber', '+30d', '', '1'];

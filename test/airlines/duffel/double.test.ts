@@ -16,6 +16,7 @@ import { openStore, type Store } from '../../../src/service/home.ts';
 import type { Offer } from '../../../src/wire/flights/index.ts';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { manualClock } from '../../clock.ts';
+import { proofTest } from '../../proof-only.ts';
 import { type ServedDuffel, serveDuffel } from '../../sandbox/duffel/served.ts';
 import { migratedFile } from '../../service/migrated.ts';
 import { queryOf } from '../queries.ts';
@@ -70,7 +71,7 @@ afterAll(async () => {
 const search = (origin: string, destination: string, adults = 1) =>
   provider.search(queryOf({ origin, destination, departDate: '2026-12-20', adults }));
 
-test('airports that we have no table of are searched all the same', async () => {
+proofTest('airports that we have no table of are searched all the same', async () => {
   const [offer] = await search('BTS', 'MRU');
   expect(provider.airport('BTS')).toBeNull();
   expect(offer).toMatchObject({ origin_iata: 'BTS', origin_time_zone: 'Europe/Bratislava' });
@@ -202,7 +203,7 @@ test('a ticket that comes later, and an airline that issues none', async () => {
   expect(await provider.order(never.providerOrderId)).toMatchObject({ status: 'ticketed', documents: [] });
 });
 
-test('the same traveller on the same flights: their word is not enough', async () => {
+proofTest('the same traveller on the same flights: their word is not enough', async () => {
   const sold = async () =>
     (await search('LIS', 'BER')).filter(
       (offer) => offer.total_currency === 'USD' && offer.owner_name !== 'Duffel Airways',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CreatedIntent } from '../../../src/wire/flights/index.ts';
 import { openStage, paidFor } from '../../flights/duffel-journeys.ts';
 import { dump } from '../../flights/dump.ts';
+import { proofTest } from '../../proof-only.ts';
 
 /** A database that was put back has forgotten its orders. Duffel has not, and is asked before anything is paid back. */
 
@@ -49,39 +50,42 @@ test.each(['restored before it was ordered', 'restored while it is ordered'])(
   },
 );
 
-test('an intent that was booked after the dump, and one that was made after it, keep the orders that the airline shows', async () => {
-  const { world, service, duffel } = stage;
-  const { worker, call, ...next } = service();
-  await duffel.admin('/behaviours', { order: 'normal' });
-  const { made } = await paidFor(stage, { worker, call, ...next }, journeys++);
-  const restore = await dump(world);
-  await world.work(undefined, worker);
-  const { made: other } = await paidFor(stage, { worker, call, ...next }, journeys++);
-  await world.work(undefined, worker);
-  const booked = await world.sums(made);
-  await restore();
-  // The dump is from before it was paid for.
-  await world.store.deleteFrom('bookings').where('intent_id', '=', made.intent_id).execute();
-  // Bought after the dump, too, and unknown to it.
-  await sql`delete from intents where intent_id = ${other.intent_id}`.execute(world.store);
-  const later = service(undefined, { sweepsAtStart: true });
-  expect(await later.worker.runDue()).toEqual({ worked: 0, nextDueAtMs: null });
-  const { findings } = await later.reconcile({ isDryRun: false });
-  expect(findings.map(({ kind, subject }) => [kind, subject])).toEqual(
-    expect.arrayContaining([
-      ['captured', made.intent_id],
-      ['order_adopted', other.intent_id],
-    ]),
-  );
-  await world.work(undefined, later.worker);
-  for (const one of [made, other]) expect(await world.show(one)).toMatchObject({ status: 'booked' });
-  const order = await world.store
-    .selectFrom('orders')
-    .select('provider_order_id')
-    .where('intent_id', '=', made.intent_id)
-    .executeTakeFirst();
-  expect(order?.provider_order_id).toBe((await ordersOf(made))[0]?.order_id);
-  expect(await world.sums(made)).toEqual(booked);
-  world.clock.advance(2_000);
-  expect((await later.reconcile({ isDryRun: true })).findings).toEqual([]);
-});
+proofTest(
+  'an intent that was booked after the dump, and one that was made after it, keep the orders that the airline shows',
+  async () => {
+    const { world, service, duffel } = stage;
+    const { worker, call, ...next } = service();
+    await duffel.admin('/behaviours', { order: 'normal' });
+    const { made } = await paidFor(stage, { worker, call, ...next }, journeys++);
+    const restore = await dump(world);
+    await world.work(undefined, worker);
+    const { made: other } = await paidFor(stage, { worker, call, ...next }, journeys++);
+    await world.work(undefined, worker);
+    const booked = await world.sums(made);
+    await restore();
+    // The dump is from before it was paid for.
+    await world.store.deleteFrom('bookings').where('intent_id', '=', made.intent_id).execute();
+    // Bought after the dump, too, and unknown to it.
+    await sql`delete from intents where intent_id = ${other.intent_id}`.execute(world.store);
+    const later = service(undefined, { sweepsAtStart: true });
+    expect(await later.worker.runDue()).toEqual({ worked: 0, nextDueAtMs: null });
+    const { findings } = await later.reconcile({ isDryRun: false });
+    expect(findings.map(({ kind, subject }) => [kind, subject])).toEqual(
+      expect.arrayContaining([
+        ['captured', made.intent_id],
+        ['order_adopted', other.intent_id],
+      ]),
+    );
+    await world.work(undefined, later.worker);
+    for (const one of [made, other]) expect(await world.show(one)).toMatchObject({ status: 'booked' });
+    const order = await world.store
+      .selectFrom('orders')
+      .select('provider_order_id')
+      .where('intent_id', '=', made.intent_id)
+      .executeTakeFirst();
+    expect(order?.provider_order_id).toBe((await ordersOf(made))[0]?.order_id);
+    expect(await world.sums(made)).toEqual(booked);
+    world.clock.advance(2_000);
+    expect((await later.reconcile({ isDryRun: true })).findings).toEqual([]);
+  },
+);

@@ -5,6 +5,7 @@ import type { PaymentRecord } from '../../../src/client/journal/index.ts';
 import { type ClientTables, clientMigrations } from '../../../src/client/journal/store-schema.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import type { Offer, OfferDetailsResponse } from '../../../src/wire/flights/index.ts';
+import { proofTest } from '../../proof-only.ts';
 import { ANA, runInMemory, temporaryHome } from '../memory.ts';
 
 /** A booking whose tool died between sending its payment and the answer: the journal is settled by who looks next. */
@@ -60,29 +61,32 @@ test.each(['status ID', 'book ID --json'])(
   },
 );
 
-test('so does a booking that waits for the operator, which ends the command before anything is decided', async () => {
-  const environment = { FARELOCK_SCENARIO: 'pay_pressed_no_confirmation', FARELOCK_LOWCOST_MS: '20' };
-  const documented = { ...ANA, nationality: 'PT', passport_number: 'CB123456', passport_expiry: '2099-05-01' };
-  writeFileSync(join(place.home, 'documented.json'), JSON.stringify([documented]));
-  const found = await run('search LIS BER --depart +30d --all-fares --limit 500 --wait --json', environment);
-  const offers = found.json().offers as Offer[];
-  const offer = offers.find((one) => one.offer_id.startsWith('lowcost:'));
-  const opened = await run(`offer ${offer?.offer_id} --json`, environment);
-  const [fare] = (opened.json() as unknown as OfferDetailsResponse).fare_menu?.fares ?? [];
-  const made = (await run(`intent create ${fare?.offer_id} --json`, environment)).json();
-  const book = `book ${made.intent_id} --passengers ${join(place.home, 'documented.json')} --yes --json`;
-  const inReview = { exitCode: 5, code: 'booking_in_review' };
-  const booked = async () => {
-    const { exitCode, json } = await run(book, environment);
-    return { exitCode, code: (json().error as { code: string } | undefined)?.code };
-  };
-  expect(await booked()).toEqual(inReview);
-  const [before] = await bookingPayments();
-  await unanswered(before?.payment_id ?? '');
-  expect(await booked()).toEqual(inReview);
-  expect((await bookingPayments())[0]).toMatchObject({
-    payment_id: before?.payment_id,
-    state: 'answered',
-    transaction: before?.transaction,
-  });
-});
+proofTest(
+  'so does a booking that waits for the operator, which ends the command before anything is decided',
+  async () => {
+    const environment = { FARELOCK_SCENARIO: 'pay_pressed_no_confirmation', FARELOCK_LOWCOST_MS: '20' };
+    const documented = { ...ANA, nationality: 'PT', passport_number: 'CB123456', passport_expiry: '2099-05-01' };
+    writeFileSync(join(place.home, 'documented.json'), JSON.stringify([documented]));
+    const found = await run('search LIS BER --depart +30d --all-fares --limit 500 --wait --json', environment);
+    const offers = found.json().offers as Offer[];
+    const offer = offers.find((one) => one.offer_id.startsWith('lowcost:'));
+    const opened = await run(`offer ${offer?.offer_id} --json`, environment);
+    const [fare] = (opened.json() as unknown as OfferDetailsResponse).fare_menu?.fares ?? [];
+    const made = (await run(`intent create ${fare?.offer_id} --json`, environment)).json();
+    const book = `book ${made.intent_id} --passengers ${join(place.home, 'documented.json')} --yes --json`;
+    const inReview = { exitCode: 5, code: 'booking_in_review' };
+    const booked = async () => {
+      const { exitCode, json } = await run(book, environment);
+      return { exitCode, code: (json().error as { code: string } | undefined)?.code };
+    };
+    expect(await booked()).toEqual(inReview);
+    const [before] = await bookingPayments();
+    await unanswered(before?.payment_id ?? '');
+    expect(await booked()).toEqual(inReview);
+    expect((await bookingPayments())[0]).toMatchObject({
+      payment_id: before?.payment_id,
+      state: 'answered',
+      transaction: before?.transaction,
+    });
+  },
+);

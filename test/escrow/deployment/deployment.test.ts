@@ -20,6 +20,7 @@ import {
   writeBuffer,
 } from '../../../src/solana/loader.ts';
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../../src/solana/token.ts';
+import { proofTest } from '../../proof-only.ts';
 import { openLyingCluster } from '../../solana/lying-rpc.ts';
 import { agreeableElf, openScene, payer, SOL, stranger } from './scene.ts';
 
@@ -220,7 +221,7 @@ describe('a deployment', () => {
     expect(before - scene.balance()).toBe((await programRent()) + scene.fees());
   });
 
-  test('waits for a node that lags behind what another one has confirmed, and writes nothing twice', async () => {
+  proofTest('waits for a node that lags behind what another one has confirmed, and writes nothing twice', async () => {
     const liar = await openLyingCluster(scene, scene.clock.advance);
     const before = new Map<string, unknown>();
     let stale = 0;
@@ -426,7 +427,7 @@ describe('the right to change a program', () => {
     expect(finalizedLooks).toBe(3);
   });
 
-  test('is kept where the bytes do not become final', async () => {
+  proofTest('is kept where the bytes do not become final', async () => {
     const liar = await openLyingCluster(scene, scene.clock.advance);
     const deployment = scene.deployment({ isFinal: true });
     liar.tell = async (call, honest) => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { OrderRefused } from '../../../src/airlines/provider.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Health } from '../../../src/wire/flights/index.ts';
+import { proofTest } from '../../proof-only.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';
 
 /** What tickets are paid from at the airline: too little for what is open refuses what is new, and pages once. */
@@ -103,7 +104,7 @@ test('a balance that can not be read, or is in another currency, keeps nobody fr
   expect((await asked()).status).toBe(402);
 });
 
-test('where the airline does not tell it, an order that it did not cover is what is known of it', async () => {
+proofTest('where the airline does not tell it, an order that it did not cover is what is known of it', async () => {
   const silent = await openWorld({ airline: 'scripted' });
   try {
     expect(silent.airline.provider.balance).toBeUndefined();

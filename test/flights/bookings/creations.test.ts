@@ -13,6 +13,7 @@ import type { Signer } from '../../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../../src/solana/token.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
 import type { BookResponse, CreatedIntent } from '../../../src/wire/flights/index.ts';
+import { rounds } from '../../rounds.ts';
 import { type Answered, openWorld, PASSENGER, type World } from '../world.ts';
 
 /** What creations may cost the operator, held by an attacker's own signed payments against the service's app. */
@@ -189,10 +190,10 @@ test('unpaid creations cost the operator network fees alone, and hold up no hone
     expect((await world.paid<BookResponse>('/air/book', body)).status).toBe(200);
     while ((await world.show(made)).status !== 'booked') await sleep(100);
   })();
-  // 200 requests, 40 from each wallet; whoever has the 0.10 USDC hands it on while his requests are under way.
+  // As many requests from each wallet; whoever has the 0.10 USDC hands it on while his requests are under way.
   const requests: Promise<Answered>[] = [];
   for (const [place, wallet] of wallets.entries()) {
-    requests.push(...Array.from({ length: 40 }, () => create(wallet)));
+    requests.push(...Array.from({ length: rounds(12, 40) }, () => create(wallet)));
     await sleep(150);
     const next = wallets[place + 1];
     if (next && (await world.usdc(wallet.address)) > 0n) await handOn(wallet, next);

@@ -4,6 +4,7 @@ import { nextLookMs } from '../../../src/flights/upkeep/order-watch.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { CreatedIntent, Order, RefundCase } from '../../../src/wire/flights/index.ts';
+import { proofTest } from '../../proof-only.ts';
 import { openDesk } from '../refund-desk.ts';
 import { openWorld, PASSENGER, type World } from '../world.ts';
 
@@ -138,7 +139,7 @@ describe('a flight that is moved', () => {
     expect(await told('email')).toHaveLength(1);
   });
 
-  test('a cancellation by the airline is told, and is the last that is looked for', async () => {
+  proofTest('a cancellation by the airline is told, and is the last that is looked for', async () => {
     const order = world.airline.orders.get(made.intent_id);
     if (!order) throw new Error('no order');
     world.airline.orders.set(made.intent_id, { ...order, status: 'cancelled' });
@@ -157,46 +158,49 @@ describe('a flight that is moved', () => {
   });
 });
 
-test('an order that the airline shows without its ticket keeps its id when an operator records the ticket', async () => {
-  world = await openWorld({ airline: 'quoting' });
-  const keys = createOperatorKeys({ ...world, ids: randomIds(world.clock.now) });
-  const { key } = await keys.issue({ keyId: 'key_0', name: 'first' }, 'ana', 'req_1');
-  made = await world.intent('off_1');
-  script().status = 'confirmed';
-  script().tickets = [];
-  const silent = () => {
-    throw problem('provider_failed');
-  };
-  script().before = { createOrder: silent, findOrder: silent };
-  await world.book(made);
-  await world.work(3_600_000);
-  // The order had arrived after all.
-  script().before = {};
-  await world.provider?.createOrder({
-    reference: made.intent_id,
-    offerId: made.offer_id,
-    expectedAmountDecimal: '151.20',
-    passengers: [PASSENGER],
-  });
-  const heard = [{ type: 'electronic_ticket', number: '999-1234567890' }];
-  const decided = await world.call(
-    `/operator/stuck/${made.intent_id}/resolve`,
-    { decision: 'ticketed', booking_reference: 'QX7RTP', documents: heard },
-    { headers: { Authorization: `Bearer ${key}` } },
-  );
-  expect(decided.status, JSON.stringify(decided.body)).toBe(200);
-  await world.work();
-  expect((await world.show(made)).status).toBe('booked');
-  // The airline shows no ticket yet: what the operator heard stays, and is no change.
-  await day();
-  expect(await told('email')).toEqual([]);
-  expect(await kept()).toMatchObject({ status: 'ticketed', documents: heard });
-  script().times = NEW_TIMES;
-  await day();
-  expect((await kept()).slices[0]?.departing_at).toBe(NEW_TIMES[0]);
-  expect(await told('email')).toEqual(['journey_changed']);
-  expect((await kept()).documents).toEqual(heard);
-});
+proofTest(
+  'an order that the airline shows without its ticket keeps its id when an operator records the ticket',
+  async () => {
+    world = await openWorld({ airline: 'quoting' });
+    const keys = createOperatorKeys({ ...world, ids: randomIds(world.clock.now) });
+    const { key } = await keys.issue({ keyId: 'key_0', name: 'first' }, 'ana', 'req_1');
+    made = await world.intent('off_1');
+    script().status = 'confirmed';
+    script().tickets = [];
+    const silent = () => {
+      throw problem('provider_failed');
+    };
+    script().before = { createOrder: silent, findOrder: silent };
+    await world.book(made);
+    await world.work(3_600_000);
+    // The order had arrived after all.
+    script().before = {};
+    await world.provider?.createOrder({
+      reference: made.intent_id,
+      offerId: made.offer_id,
+      expectedAmountDecimal: '151.20',
+      passengers: [PASSENGER],
+    });
+    const heard = [{ type: 'electronic_ticket', number: '999-1234567890' }];
+    const decided = await world.call(
+      `/operator/stuck/${made.intent_id}/resolve`,
+      { decision: 'ticketed', booking_reference: 'QX7RTP', documents: heard },
+      { headers: { Authorization: `Bearer ${key}` } },
+    );
+    expect(decided.status, JSON.stringify(decided.body)).toBe(200);
+    await world.work();
+    expect((await world.show(made)).status).toBe('booked');
+    // The airline shows no ticket yet: what the operator heard stays, and is no change.
+    await day();
+    expect(await told('email')).toEqual([]);
+    expect(await kept()).toMatchObject({ status: 'ticketed', documents: heard });
+    script().times = NEW_TIMES;
+    await day();
+    expect((await kept()).slices[0]?.departing_at).toBe(NEW_TIMES[0]);
+    expect(await told('email')).toEqual(['journey_changed']);
+    expect((await kept()).documents).toEqual(heard);
+  },
+);
 
 test('an airline that changes nothing is not asked again', async () => {
   await booked('scripted');

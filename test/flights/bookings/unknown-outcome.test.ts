@@ -84,7 +84,7 @@ describe('an order whose answer was lost and that nobody can look up', () => {
     expect(script().created).toBe(0);
   });
 
-  test('is looked for after the refund that a person decided, and is not taken for none', async () => {
+  proofTest('is looked for after the refund that a person decided, and is not taken for none', async () => {
     await lost();
     await world.work(2 * 3_600_000);
     const refunded = await (await desk())('/resolve', { decision: 'not_ticketed' });
@@ -144,7 +144,7 @@ describe('an order that the airline refused for certain', () => {
     expect((await world.sums(made)).refund).toBe(151_200_000n);
   });
 
-  test('waits for a balance that is too low until the deadline, and is booked once it is filled up', async () => {
+  proofTest('waits for a balance that is too low until the deadline, and is booked once it is filled up', async () => {
     const isLow = { now: true };
     script().before.createOrder = () => {
       if (isLow.now) throw new OrderRefused('provider_balance_low', false);

@@ -4,6 +4,7 @@ import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Order, RefundCase, RefundPlan, Stuck, StuckItem } from '../../../src/wire/flights/index.ts';
+import { proofTest } from '../../proof-only.ts';
 import { openDesk, PAYOUT } from '../refund-desk.ts';
 
 /** What is stuck beside bookings: refunds that were approved, pay-outs to affiliates, effects that stay open. */
@@ -19,54 +20,57 @@ beforeEach(() => {
 
 const codeOf = ({ status, body }: { status: number; body: unknown }) => [status, (body as { code?: string }).code];
 
-test('an approved refund whose airline does not cancel is paid out once an operator has cancelled it there', async () => {
-  const { world, ask } = desk;
-  const made = await desk.requested();
-  await world.cluster.airdropUsdc(world.treasury.address, PAYOUT);
-  world.airline.script.before.cancel = () => Promise.reject(problem('provider_failed'));
-  const path = `/refund-requests/${made.intent_id}`;
-  const before = await world.sums(made);
-  expect((await ask<RefundCase>(`${path}/approve`, {})).body.status).toBe('approved');
-  await world.work(3_600_000);
-  const stuck = (await ask<StuckItem>(`/stuck/${made.intent_id}`)).body;
-  expect(stuck).toMatchObject({
-    kind: 'refund_request',
-    is_stuck: true,
-    reason: 'provider_failed',
-    amount: Number(PAYOUT),
-  });
-  expect(stuck.decisions.map((one) => one.decision)).toEqual(['cancelled', 'retry']);
-  expect(codeOf(await ask(`/stuck/${stuck.id}/resolve`, { decision: 'not_ticketed' }))).toEqual([
-    409,
-    'decision_not_possible',
-  ]);
-  // The airline shows the ticket: the operator's word is not taken, and nothing is paid.
-  expect(stuck.airline).toMatchObject({ status: 'ticketed', booking_reference: 'ZX7QPL' });
-  expect(stuck.decisions[0]).toMatchObject({ decision: 'cancelled', refusal: 'airline_ticketed' });
-  const refused = await ask(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' });
-  expect([...codeOf(refused), refused.body.detail]).toEqual([
-    409,
-    'decision_not_possible',
-    { reason: 'airline_ticketed', possible: ['retry'] },
-  ]);
-  await world.work();
-  expect((await world.sums(made)).refund).toBe(before.refund);
+proofTest(
+  'an approved refund whose airline does not cancel is paid out once an operator has cancelled it there',
+  async () => {
+    const { world, ask } = desk;
+    const made = await desk.requested();
+    await world.cluster.airdropUsdc(world.treasury.address, PAYOUT);
+    world.airline.script.before.cancel = () => Promise.reject(problem('provider_failed'));
+    const path = `/refund-requests/${made.intent_id}`;
+    const before = await world.sums(made);
+    expect((await ask<RefundCase>(`${path}/approve`, {})).body.status).toBe('approved');
+    await world.work(3_600_000);
+    const stuck = (await ask<StuckItem>(`/stuck/${made.intent_id}`)).body;
+    expect(stuck).toMatchObject({
+      kind: 'refund_request',
+      is_stuck: true,
+      reason: 'provider_failed',
+      amount: Number(PAYOUT),
+    });
+    expect(stuck.decisions.map((one) => one.decision)).toEqual(['cancelled', 'retry']);
+    expect(codeOf(await ask(`/stuck/${stuck.id}/resolve`, { decision: 'not_ticketed' }))).toEqual([
+      409,
+      'decision_not_possible',
+    ]);
+    // The airline shows the ticket: the operator's word is not taken, and nothing is paid.
+    expect(stuck.airline).toMatchObject({ status: 'ticketed', booking_reference: 'ZX7QPL' });
+    expect(stuck.decisions[0]).toMatchObject({ decision: 'cancelled', refusal: 'airline_ticketed' });
+    const refused = await ask(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' });
+    expect([...codeOf(refused), refused.body.detail]).toEqual([
+      409,
+      'decision_not_possible',
+      { reason: 'airline_ticketed', possible: ['retry'] },
+    ]);
+    await world.work();
+    expect((await world.sums(made)).refund).toBe(before.refund);
 
-  world.airline.end(made.intent_id);
-  expect((await ask<StuckItem>(`/stuck/${stuck.id}`)).body.airline).toMatchObject({ status: 'cancelled' });
-  const answers = await Promise.all([
-    ask<StuckItem>(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' }),
-    ask<StuckItem>(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' }),
-  ]);
-  expect(answers.map((one) => one.status)).toContain(200);
-  expect((await ask<StuckItem>(`/stuck/${stuck.id}`)).body).toMatchObject({ is_stuck: false, state: 'refunded' });
-  await world.work();
-  expect((await world.sums(made)).refund - before.refund).toBe(PAYOUT);
-  expect(codeOf(await ask(`/stuck/${stuck.id}/resolve`, { decision: 'retry' }))).toEqual([
-    409,
-    'stuck_already_resolved',
-  ]);
-});
+    world.airline.end(made.intent_id);
+    expect((await ask<StuckItem>(`/stuck/${stuck.id}`)).body.airline).toMatchObject({ status: 'cancelled' });
+    const answers = await Promise.all([
+      ask<StuckItem>(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' }),
+      ask<StuckItem>(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' }),
+    ]);
+    expect(answers.map((one) => one.status)).toContain(200);
+    expect((await ask<StuckItem>(`/stuck/${stuck.id}`)).body).toMatchObject({ is_stuck: false, state: 'refunded' });
+    await world.work();
+    expect((await world.sums(made)).refund - before.refund).toBe(PAYOUT);
+    expect(codeOf(await ask(`/stuck/${stuck.id}/resolve`, { decision: 'retry' }))).toEqual([
+      409,
+      'stuck_already_resolved',
+    ]);
+  },
+);
 
 test('what one operator says of a case that another has claimed is not taken, and nothing of it is kept', async () => {
   const { world, ask } = desk;
@@ -154,7 +158,7 @@ describe('a refund that an operator says is cancelled, while the airline is sile
     });
   });
 
-  test('is looked after: a ticket that shows up afterwards pages an operator', async () => {
+  proofTest('is looked after: a ticket that shows up afterwards pages an operator', async () => {
     const { made, paid } = await resolved(Number.POSITIVE_INFINITY);
     expect(paid).toBe(PAYOUT);
     desk.world.airline.script.before = {};

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Signer } from '../../../src/solana/signer.ts';
 import type { CreatedIntent, OfferDetailsResponse } from '../../../src/wire/flights/index.ts';
+import { proofTest } from '../../proof-only.ts';
 import { searched } from '../../sandbox/duffel/served.ts';
 import { openStage } from '../duffel-journeys.ts';
 import { PASSENGER } from '../world.ts';
@@ -77,7 +78,7 @@ test('sold: no other fare of the search is shown, locked or booked', async () =>
   await everythingIsRefused();
 });
 
-test('while nobody knows whether it was ordered, it is not sold again', async () => {
+proofTest('while nobody knows whether it was ordered, it is not sold again', async () => {
   await stage.duffel.admin('/behaviours', { order: ['unauthorized'] });
   await paid('/air/book', bookingOf(first), stage.world.wallet);
   await stage.world.work(60_000, service.worker);

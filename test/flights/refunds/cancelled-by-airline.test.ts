@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { CreatedIntent, RefundCase, RefundPlan, StuckItem } from '../../../src/wire/flights/index.ts';
+import { proofTest } from '../../proof-only.ts';
 import { openDesk, PAYOUT, TICKET } from '../refund-desk.ts';
 import type { Answered } from '../world.ts';
 
@@ -116,7 +117,7 @@ describe('an order that the airline cancelled itself', () => {
     });
   });
 
-  test('is seen by the plan itself, before any look that was due', async () => {
+  proofTest('is seen by the plan itself, before any look that was due', async () => {
     const made = await desk.requested();
     desk.world.airline.end(made.intent_id);
     expect(await plan(made)).toMatchObject({ cancelled_by: 'airline', payout_amount: Number(TICKET) });

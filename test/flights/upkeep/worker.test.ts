@@ -190,7 +190,7 @@ test('an order that its airline keeps, though it was cancelled, waits for a pers
   expect((await world.sums(made)).vault).toBe(TICKET);
 });
 
-test('an order that can be neither ticketed nor cancelled waits for a person, and is not refunded', async () => {
+proofTest('an order that can be neither ticketed nor cancelled waits for a person, and is not refunded', async () => {
   const { made } = await requested();
   world.airline.script.status = 'pending';
   await world.worker.runDue();
@@ -239,7 +239,7 @@ test('while the airline cannot say whether it holds an order, nothing is refunde
   expect((await world.show(made)).status).toBe('active');
 });
 
-test('an airline that stays silent before anything is ordered leads to a refund', async () => {
+proofTest('an airline that stays silent before anything is ordered leads to a refund', async () => {
   const { made, before } = await requested();
   world.airline.script.before.offer = silent;
   await world.work(HOUR_MS);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DATA_KEYS, DATA_TYPES, validateCustomerData, WALLET_TYPES } from '../../../src/partner/customer-data/index.ts';
+import { rounds } from '../../rounds.ts';
 import { NOW_MS } from './check.ts';
 
 /** Whatever arrives, the answer is the data or issues: never an exception, never a value in a message. */
@@ -57,7 +58,7 @@ test('any object under any key is answered', async () => {
       if ('issues' in checked) expect(checked.issues.length).toBeGreaterThan(0);
       else expect(checked.kind).toBe(kind);
     }),
-    { numRuns: 1_500 },
+    { numRuns: rounds(300, 3_000) },
   );
 });
 
@@ -105,7 +106,7 @@ test('any text in any field reaches an answer that does not repeat it', async ()
       const said = checked.issues.map(({ message }) => message).join(' ');
       for (const text of texts.filter((one) => one.trim().length > 6)) expect(said).not.toContain(text.trim());
     }),
-    { numRuns: 3_000 },
+    { numRuns: rounds(600, 6_000) },
   );
 });
 

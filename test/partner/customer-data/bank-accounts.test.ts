@@ -40,7 +40,7 @@ describe('IBAN', () => {
   });
 
   test('no example passes with one digit or letter changed, or with neighbours swapped', async () => {
-    for (const example of examples.filter((_, place) => place % rounds(4, 1) === 0)) {
+    for (const example of examples.filter((_, place) => place % rounds(8, 1) === 0)) {
       expect(await taken(corruptions(example, sameClass), isGood), example).toEqual([]);
       // A digit swapped with a letter moves every digit behind it: that the remainder does not promise to notice.
       const swapped = [...transpositions(example)].filter((text) => {
@@ -79,7 +79,7 @@ describe('IBAN', () => {
           expect(await taken(transpositions(iban), isGood)).toEqual([]);
         },
       ),
-      { numRuns: rounds(5, 15) },
+      { numRuns: rounds(2, 15) },
     );
   });
 

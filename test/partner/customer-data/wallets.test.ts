@@ -109,7 +109,7 @@ describe('Bitcoin', () => {
         expect(await taken(corruptions(text, text.startsWith('bc1') ? BECH32 : BASE58), isGood)).toEqual([]);
         expect(await taken(transpositions(text), isGood)).toEqual([]);
       }),
-      { numRuns: rounds(5, 15) },
+      { numRuns: rounds(2, 15) },
     );
   });
 });
@@ -237,7 +237,7 @@ describe('TON', () => {
           if (known && tag < 0x80) expect(await taken(corruptions(text, `${DIGITS}AZaz-_`), isGood)).toEqual([]);
         },
       ),
-      { numRuns: rounds(10, 40) },
+      { numRuns: rounds(4, 40) },
     );
   });
 
@@ -291,7 +291,7 @@ describe('Avalanche X', () => {
         expect(await taken(corruptions(address, `${BECH32}X-1`), isGood)).toEqual([]);
         expect(await taken(transpositions(address), isGood)).toEqual([]);
       }),
-      { numRuns: rounds(5, 20) },
+      { numRuns: rounds(2, 20) },
     );
   });
 
