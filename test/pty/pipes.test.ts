@@ -1,7 +1,6 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BIN, farelockIn, type Runner } from '../e2e/farelock.ts';
-import {} from '../proof-only.ts';
 
 /** Whoever read the result and has seen enough: nothing is said about it, and nothing failed. */
 

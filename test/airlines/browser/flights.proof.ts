@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { lookForFlights } from '../../../src/airlines/browser/flights.ts';
-import { proofTest } from '../../proof-only.ts';
 import { QUERY } from './shop.ts';
 import { chromium, recipeFor, serve, visitTo } from './site.ts';
 
 const item = (number: string, departs: string, price: string) =>
   `<li><b>${number}</b> <i>${departs}</i> <u>11:00</u> <em>${price}</em></li>`;
 
-proofTest.runIf(chromium)(
+test.runIf(chromium)(
   'a flight that is listed twice is not offered: it could not be told apart when it is bought',
   async () => {
     const site = await serve({
