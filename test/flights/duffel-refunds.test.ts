@@ -3,7 +3,7 @@ import { chances, rounds, seedOr } from '../rounds.ts';
 import { openStage } from './duffel-journeys.ts';
 import { openRefunds, type Refunded, refundDisagreements, refundFaultOf } from './duffel-refunds.ts';
 
-const REFUNDS = rounds(2, 200);
+const REFUNDS = rounds(3, 200);
 const SEED = seedOr(16);
 
 let stage: Awaited<ReturnType<typeof openStage>>;
