@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { problem } from '../../src/kernel/problems.ts';
 import { GENESIS_HASHES } from '../../src/solana/cluster-settings.ts';
 import type { Intent, Offer } from '../../src/wire/flights/index.ts';
-import { proofTest } from '../proof-only.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** Money in the hands of the user: limits, dry runs, receipts held against the cluster, real money typed. */
@@ -209,7 +208,7 @@ describe('real money', () => {
     server.close();
   });
 
-  proofTest('of a booking is typed, and --yes needs --max-payment', async () => {
+  test('of a booking is typed, and --yes needs --max-payment', async () => {
     // Made on the same service as devnet; booked through a cluster that says it is mainnet.
     const devnet = { ...remote, FARELOCK_RPC_URL: `${remote.FARELOCK_FLIGHTS_URL}/rpc` };
     await run('wallet airdrop --sol 1 --usdc 5000', { environment: devnet });

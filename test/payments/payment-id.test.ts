@@ -10,7 +10,6 @@ import { isProblem, problem } from '../../src/kernel/problems.ts';
 import { LEASE_MS } from '../../src/payments/journal.ts';
 import { openStore } from '../../src/service/home.ts';
 import type { Signer } from '../../src/solana/signer.ts';
-import { proofTest } from '../proof-only.ts';
 import { migratedStore } from '../service/migrated.ts';
 import { newDatabases, postgresIsInstalled } from '../store/postgres.ts';
 import { mortal } from './mortal.ts';
@@ -145,7 +144,7 @@ async function oneOfTwo(stores: readonly World['store'][]) {
 test('of two payments at once with one id, one is taken', () => oneOfTwo([world.store, world.store]));
 
 describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
-  proofTest('of two payments at once with one id, at two processes, one is taken', async () => {
+  test('of two payments at once with one id, at two processes, one is taken', async () => {
     const databases = await newDatabases(migratedStore);
     const url = await databases.next();
     const stores = await Promise.all([openStore(url), openStore(url)]);
