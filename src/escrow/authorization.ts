@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Address, getAddressEncoder, getBase58Encoder, type Instruction } from '@solana/kit';
 import { associatedTokenAddress, derivedAddress, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../solana/index.ts';
+import type { AuthorizationEscrow } from './account.ts';
 import { INSTRUCTIONS_SYSVAR } from './consent.ts';
 import {
   createTokenAccount,
@@ -14,7 +15,7 @@ import {
   TAG,
   writable,
 } from './instruction.ts';
-import { closeInstruction, refundInstruction, sweepInstruction } from './program.ts';
+import { closeInstruction, refundInstruction, type SeenInstruction, sweepInstruction } from './program.ts';
 
 /**
  * Authorizations: escrows that the payer opens and funds in one transaction, at an address made of the terms
@@ -83,6 +84,21 @@ export async function authorizationPlace(terms: AuthorizationTerms, programId: A
   return { escrow, bump, salt, vault: await associatedTokenAddress(escrow, terms.mint) };
 }
 
+/** The terms of an authorization as its account shows them; nonce and genesis hash are in its address alone. */
+export const termsOnChain = (
+  { refundOwner, mint, amount, refundAfter, refundDeadline, authority, treasury, receiverAuthorizer }: Shown,
+  nonce: Uint8Array,
+  genesis: string,
+): AuthorizationTerms => ({
+  ...{ genesis, nonce, payer: refundOwner, mint, amount, captureDeadline: refundAfter, refundDeadline },
+  ...{ operator: authority, payTo: treasury, receiverAuthorizer },
+});
+
+type Shown = Pick<
+  AuthorizationEscrow,
+  'refundOwner' | 'mint' | 'amount' | 'refundAfter' | 'refundDeadline' | 'authority' | 'treasury' | 'receiverAuthorizer'
+>;
+
 /** Opens and funds an authorization. The vault is there. Signers: the payer, `rentPayer`. */
 export const authorizeInstruction = (
   authorize: AuthorizationTerms & Of<'escrow' | 'vault' | 'rentPayer' | 'source'>,
@@ -97,6 +113,13 @@ export const authorizeInstruction = (
     readonly(TOKEN_PROGRAM),
     readonly(SYSTEM_PROGRAM),
   ]);
+
+/** The place that an Authorize opens, by its form, at whichever escrow program; null for another instruction. */
+export function authorizedIn({ program, accounts, data }: SeenInstruction) {
+  const escrow = accounts[2];
+  if (data[0] !== TAG.authorize || data.length !== 1 + TERMS_BYTES || !escrow) return null;
+  return { program, escrow, nonce: data.slice(1 + HASH_BYTES, 1 + 2 * HASH_BYTES) };
+}
 
 /**
  * Creates the vault, then authorizes. Signers: the payer, and `rentPayer`, who gets both rents back at the end.

@@ -1,9 +1,10 @@
 import { type Address, type Instruction, isAddress, type Signature } from '@solana/kit';
 import { isProblem, problem } from '../kernel/problems.ts';
-import { type Cluster, LAMPORTS_PER_SIGNATURE, loadPriced, type Signer } from '../solana/index.ts';
-import { type ObservedEscrow, observeEscrow, readEscrow } from './account.ts';
+import { type Cluster, genesisHashOf, LAMPORTS_PER_SIGNATURE, loadPriced, type Signer } from '../solana/index.ts';
+import { type EscrowAccount, type ObservedEscrow, observeEscrow, readEscrow } from './account.ts';
 import { commitsTo, escrowPlace, intentHashOf } from './address.ts';
-import { recoverInstructions, refundInstructions, sweepInstructions } from './program.ts';
+import { authorizationPlace, termsOnChain } from './authorization.ts';
+import { openedIn, recoverInstructions, refundInstructions, sweepInstructions } from './program.ts';
 
 export type EscrowOnChain = NonNullable<Awaited<ReturnType<typeof escrowOnChain>>>;
 
@@ -19,21 +20,61 @@ interface Claim {
 
 const TOKEN_ACCOUNT_BYTES = 165;
 
-/** Finds the escrow of an intent at the programs; null: never opened, or closed. @throws Problem `cluster_failed` */
-export async function escrowOnChain(
-  cluster: Pick<Cluster, 'accounts'>,
-  intentId: string,
-  programs: readonly Address[],
-) {
+type Chain = Pick<Cluster, 'accounts' | 'history' | 'transaction' | 'network' | 'genesis'>;
+
+/**
+ * Finds the escrow of an intent at the programs: the opened one, or the authorization that was paid in its place.
+ * null: never opened, or closed. @throws Problem `cluster_failed`
+ */
+export async function escrowOnChain(cluster: Chain, intentId: string, programs: readonly Address[]) {
+  const hash = intentHashOf(intentId);
   for (const programId of programs) {
-    const { address } = await escrowPlace(intentHashOf(intentId), programId);
-    const escrow = await readEscrow(cluster, address, [programId]);
-    if (!escrow) continue;
-    const at = { programId, escrow: address, mint: escrow.mint, refundOwner: escrow.refundOwner };
-    const observed = await observeEscrow(cluster, at);
-    if (observed.escrow) return { ...observed, escrow: observed.escrow };
+    const { address } = await escrowPlace(hash, programId);
+    const opened = await observedAt(cluster, await readEscrow(cluster, address, [programId]));
+    if (opened && (opened.held > 0n || opened.escrow.state === 'captured')) return opened;
+    const paid = await authorizationOf(cluster, { hash, programId, address, opened: opened?.escrow });
+    const found = (await observedAt(cluster, paid)) ?? opened;
+    if (found) return found;
   }
   return null;
+}
+
+async function observedAt(cluster: Chain, found: EscrowAccount | null) {
+  if (!found) return null;
+  const { programId, address, mint, refundOwner } = found;
+  const observed = await observeEscrow(cluster, { programId, escrow: address, mint, refundOwner });
+  return observed.escrow && { ...observed, escrow: observed.escrow };
+}
+
+interface OpenedAt {
+  readonly hash: Uint8Array;
+  readonly programId: Address;
+  readonly address: Address;
+  readonly opened: EscrowAccount | undefined;
+}
+
+/** The authorization of an intent. Its terms are those of the opened escrow, or of the transaction that opened it. */
+async function authorizationOf(cluster: Chain, { hash, programId, address, opened }: OpenedAt) {
+  const terms = opened ?? (await openingOf(cluster, address, programId));
+  if (!terms) return null;
+  const { authority, refundAfter } = terms;
+  const shown = { ...terms, refundDeadline: refundAfter, receiverAuthorizer: authority };
+  const { escrow } = await authorizationPlace(termsOnChain(shown, hash, genesisHashOf(cluster)), programId);
+  return readEscrow(cluster, escrow, [programId]);
+}
+
+/** Reads the opening of a closed escrow from its history; null where no node remembers it. */
+async function openingOf(cluster: Chain, escrow: Address, programId: Address) {
+  for (let before: Signature | undefined; ; ) {
+    const page = await cluster.history(escrow, before === undefined ? {} : { before });
+    for (const { signature } of page.filter((one) => one.err === null)) {
+      const found = await cluster.transaction(signature);
+      const terms = found && openedIn(found.transaction, escrow, programId);
+      if (terms) return terms;
+    }
+    before = page.at(-1)?.signature;
+    if (before === undefined) return null;
+  }
 }
 
 /** Finds money where a closed escrow was, and the owner that the intent id proves (docs/escrow.md, Recover). */

@@ -1,4 +1,4 @@
-export type { AccountReader, AuthorizationEscrow, EscrowAccount, IntentEscrow } from './account.ts';
+export type { AccountReader, AuthorizationEscrow, EscrowAccount, IntentEscrow, ObservedEscrow } from './account.ts';
 export { readEscrow } from './account.ts';
 export { ESCROW_PROGRAM_ID } from './address.ts';
 export type { AuthorizationTerms } from './authorization.ts';

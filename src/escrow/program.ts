@@ -1,4 +1,11 @@
-import { type Address, getAddressEncoder, type Instruction } from '@solana/kit';
+import {
+  type Address,
+  getAddressDecoder,
+  getAddressEncoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  type Instruction,
+} from '@solana/kit';
 import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../solana/index.ts';
 import type { ObservedEscrow } from './account.ts';
 import { chainBytes, escrowPlace, intentHashOf } from './address.ts';
@@ -19,7 +26,7 @@ import {
  * Signers are roles; the builder brings the keys.
  */
 
-interface SeenInstruction {
+export interface SeenInstruction {
   readonly program: Address;
   readonly accounts: readonly Address[];
   readonly data: Uint8Array;
@@ -28,19 +35,50 @@ interface SeenInstruction {
 const NAMES = ['open_escrow', 'capture', 'refund', 'sweep', 'close_escrow', 'sweep', null, 'capture'] as const;
 /** The place of the escrow among the accounts. */
 const ESCROW_AT = [2, 1, 1, 0, 1, 0, 2, 1] as const;
-/** The length of the data of each on an intent. */
+/** The length of the data of each. */
 const BYTES = [113, 1, 1, 1, 1, 31, 0, 34] as const;
+/** A void: it has the amounts that it expects. */
+const VOID_BYTES = 25;
 
-/** The act of an instruction on an intent's escrow by its form, at whichever escrow program; null for another form. */
+/** The act of an instruction on an escrow by its form, at whichever escrow program; null for another form. */
 export function escrowActOf({ program, accounts, data }: SeenInstruction) {
   // Its instructions have one byte, too.
   if (program === ASSOCIATED_TOKEN_PROGRAM) return null;
   const tag = data[0] ?? NAMES.length;
   const [kind, escrow] = [NAMES[tag], accounts[ESCROW_AT[tag] ?? 0]];
-  if (!kind || !escrow || data.length !== BYTES[tag]) return null;
+  const isOne = data.length === BYTES[tag] || (tag === TAG.refund && data.length === VOID_BYTES);
+  if (!kind || !escrow || !isOne) return null;
   /** Atomic units that a capture in part takes. */
   const takes = tag === TAG.capturePart ? Buffer.from(data).readBigUInt64LE(1) : undefined;
   return { kind, escrow, takes };
+}
+
+const OPEN_BYTES = 113;
+
+/** The terms that a transaction opened an escrow with; null for another transaction. */
+export function openedIn(transaction: Uint8Array, escrow: Address, programId: Address) {
+  const { messageBytes } = getTransactionDecoder().decode(transaction);
+  const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+  const all = message.staticAccounts;
+  for (const { programAddressIndex, accountIndices = [], data } of 'instructions' in message
+    ? message.instructions
+    : []) {
+    const [authority, , opened, , mint] = accountIndices.map((index) => all[index]);
+    const isOpen = data?.[0] === TAG.open && data.length === OPEN_BYTES && opened === escrow;
+    if (!isOpen || all[programAddressIndex] !== programId || !authority || !mint) continue;
+    const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+    const [amount, refundAfter] = [view.getBigUint64(33, true), view.getBigInt64(41, true)];
+    const decoder = getAddressDecoder();
+    return {
+      authority,
+      mint,
+      amount,
+      refundAfter,
+      treasury: decoder.decode(data, 49),
+      refundOwner: decoder.decode(data, 81),
+    };
+  }
+  return null;
 }
 
 /** `payer` pays the rents until the end. `vault` must be empty. `treasury` and `refundOwner` own token accounts. */

@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
 import { associatedTokenAddress, tokenIn } from '../solana/index.ts';
-import { type AccountReader, escrowIn } from './account.ts';
+import { type AccountReader, type EscrowAccount, escrowIn } from './account.ts';
 import { escrowPlace, intentHashOf } from './address.ts';
-import { type AuthorizationTerms, authorizationPlace } from './authorization.ts';
+import { type AuthorizationTerms, authorizationPlace, termsOnChain } from './authorization.ts';
 
 interface Bounds {
   readonly min?: bigint | undefined;
@@ -24,6 +24,8 @@ export interface ExpectedEscrow {
   readonly authorities?: readonly Address[] | undefined;
   /** Atomic units in the vault. Unset: any. Before paying, `max: 0n` or `max: amount - 1n` finds a paid escrow. */
   readonly held?: Bounds | undefined;
+  /** Genesis hash: also takes the authorization by which its refund owner has paid. Never before paying. */
+  readonly paidOn?: string | undefined;
 }
 
 export type EscrowCheckName =
@@ -99,13 +101,13 @@ export async function verifyEscrow({
   const vaultAddress = await associatedTokenAddress(expected.address, expected.mint);
   const [state, vault] = await cluster.accounts([expected.address, vaultAddress]);
   const { programId } = expected;
-  const escrow = escrowIn(state, [programId]);
-  const place = await escrowPlace(intentHashOf(expected.intentId), programId);
+  const found = escrowIn(state, [programId]);
+  const escrow = found?.kind === 'intent' || expected.paidOn !== undefined ? found : null;
   const checks: EscrowCheck[] = [
-    { check: 'program', expected: programId, found: state?.owner ?? NONE, ok: escrow?.kind === 'intent' },
-    same('address', place.address, expected.address),
+    { check: 'program', expected: programId, found: state?.owner ?? NONE, ok: escrow !== null },
+    same('address', await addressOf(expected, escrow), expected.address),
   ];
-  if (escrow?.kind !== 'intent') return checks;
+  if (escrow === null) return checks;
   return [
     ...checks,
     same('state', 'open', escrow.state),
@@ -122,6 +124,13 @@ export async function verifyEscrow({
     },
     within('held', expected.held ?? {}, balanceOf(vault, expected)),
   ];
+}
+
+/** The place of an intent's escrow: that of an authorization is made of its terms, and names the intent by the nonce. */
+async function addressOf({ intentId, programId, paidOn }: ExpectedEscrow, escrow: EscrowAccount | null) {
+  const hash = intentHashOf(intentId);
+  if (escrow?.kind !== 'authorization' || paidOn === undefined) return (await escrowPlace(hash, programId)).address;
+  return (await authorizationPlace(termsOnChain(escrow, hash, paidOn), programId)).escrow;
 }
 
 export interface ExpectedAuthorization {

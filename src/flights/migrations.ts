@@ -209,4 +209,6 @@ export const flightsMigrations = {
   bags: ['alter table intents add column bags text'],
 
   authorities: ['alter table intents add column authority text'],
+
+  authorizations: [`alter table intents add column escrow_kind text not null default 'opened'`],
 } as const;

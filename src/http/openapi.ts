@@ -128,7 +128,8 @@ const PAYMENT: HeaderParameter = {
 
 const PREFER: HeaderParameter = {
   name: 'Prefer',
-  description: '`signed-offers`: the challenge has a signed offer (the extension `offer-receipt` of x402).',
+  description:
+    '`signed-offers`: the challenge has a signed offer (the extension `offer-receipt` of x402). `auth-capture`: a booking can be paid by that scheme.',
 };
 
 const REQUEST_ID = { 'X-Request-Id': { schema: TEXT, description: 'Quote it when you ask.' } };

@@ -26,10 +26,14 @@ const ASKS_FOR_OFFERS = /(?:^|[,\s])signed-offers(?:[,;\s]|$)/i;
  * x402's extensions, as a 402 declares them. Signed offers are there on request alone: with them the head would not fit
  * into the 4 KB that a proxy may keep for it, and each client that pays would send them back.
  */
-export const declared = (offer: Offer, terms: Terms, { prefer = '' }: HttpHeaders, key: Signer) => ({
+export const declared = (offer: Offer, accepts: readonly Terms[], { prefer = '' }: HttpHeaders, key: Signer) => ({
   'payment-identifier': PAYMENT_IDENTIFIER,
   [OFFER_RECEIPT]: {
-    info: { offers: ASKS_FOR_OFFERS.test(prefer) ? [{ ...signed(key, offered(offer, terms)), acceptIndex: 0 }] : [] },
+    info: {
+      offers: ASKS_FOR_OFFERS.test(prefer)
+        ? accepts.map((terms, acceptIndex) => ({ ...signed(key, offered(offer, terms)), acceptIndex }))
+        : [],
+    },
     schema: { type: 'object', required: ['offers'] },
   },
   ...(offer.discovery && { bazaar: offer.discovery }),

@@ -17,9 +17,14 @@ export function createSvmFacilitator(ports: {
   readonly clock: Clock;
   readonly feePayer: Signer;
   readonly feePayers?: OperatorKeys | undefined;
+  readonly lender?: Signer | undefined;
+  readonly lenders?: OperatorKeys | undefined;
 }): Facilitator {
   const { cluster } = ports;
-  const signerOf = ({ feePayer }: Demand): Signer => ports.feePayers?.signer(feePayer as Address) ?? ports.feePayer;
+  const signerOf = ({ feePayer }: Demand, { authorization }: SentPayment): Signer =>
+    authorization
+      ? (ports.lenders?.signer(feePayer as Address) ?? ports.lender ?? ports.feePayer)
+      : (ports.feePayers?.signer(feePayer as Address) ?? ports.feePayer);
 
   /** Two payments of one call could both land, so "never landed" needs every proof. */
   const outcomeOf = async (row: Settlement): Promise<Outcome | 'open'> => {
@@ -33,9 +38,9 @@ export function createSvmFacilitator(ports: {
   };
 
   return {
-    verify: (sent, demand) => verify(cluster, signerOf(demand), sent, demand),
+    verify: (sent, demand) => verify(cluster, signerOf(demand, sent), sent, demand),
     seal(sent, demand) {
-      const wire = countersign(signerOf(demand), sent.transaction);
+      const wire = countersign(signerOf(demand, sent), sent.transaction);
       return { transaction: Buffer.from(wire).toString('base64'), signature: signatureOf(wire) };
     },
     async send(row) {
@@ -80,16 +85,27 @@ async function unlessUnknown(ask: () => Promise<Outcome>): Promise<Outcome> {
 }
 
 async function verify(cluster: Cluster, feePayer: Signer, sent: SentPayment, demand: Demand): Promise<Verdict> {
-  const { asset, amount, memo, pay_to } = demand.quote;
-  const isX402 = sent.protocol.name === 'x402';
-  const wanted = { feePayer: feePayer.address, asset, amount: BigInt(amount), memo };
-  const fault =
-    (await whyNotPayable(sent, isX402 ? wanted : { ...wanted, payTo: pay_to })) ??
-    (await (isX402 ? whyNotByPackage : whyNotLanding)(cluster, feePayer, sent, demand));
+  const fault = await whyNotValid(cluster, feePayer, sent, demand);
   if (fault !== null) return { valid: false, reason: fault };
   // The blockhash of the transaction is not newer than the newest one, so it does not outlive it either.
   const latest = await cluster.latestBlockhash();
   return { valid: true, payer: sent.signers[1] ?? '', lastValidBlockHeight: asInteger(latest.lastValidBlockHeight) };
+}
+
+async function whyNotValid(cluster: Cluster, feePayer: Signer, sent: SentPayment, demand: Demand) {
+  const { authorization } = sent;
+  if (authorization) {
+    if (feePayer.address !== demand.feePayer) return 'authorizations are not taken';
+    const { whyNotAuthorizable } = await import('./authorizing.ts');
+    return whyNotAuthorizable(cluster, { ...sent, authorization }, demand);
+  }
+  const { asset, amount, memo, pay_to } = demand.quote;
+  const isX402 = sent.protocol.name === 'x402';
+  const wanted = { feePayer: feePayer.address, asset, amount: BigInt(amount), memo };
+  return (
+    (await whyNotPayable(sent, isX402 ? wanted : { ...wanted, payTo: pay_to })) ??
+    (await (isX402 ? whyNotByPackage : whyNotLanding)(cluster, feePayer, sent, demand))
+  );
 }
 
 /** @throws Problem `cluster_failed` */

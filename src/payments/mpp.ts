@@ -57,6 +57,7 @@ export const mpp: Protocol = {
       header: credential,
       quoteId: quote,
       paymentId: null,
+      authorization: null,
       agreesTo: (demand, url) => quote === demand.quote.quote_id && challenge.realm === realmOf(url),
     };
   },

@@ -1,10 +1,12 @@
 import type { RawBuilder } from 'kysely';
+import { loadAuthorization } from '../escrow/index.ts';
 import { type HttpRequest, HttpResponse, json } from '../kernel/http.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import { noMeter } from '../kernel/meter.ts';
 import { once } from '../kernel/once.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { createJournal, type NewSettlement, type Settlement } from './journal.ts';
+import { type OperatorKeys, oneKey } from './operator-keys.ts';
 import type { Demand, Refusal, SentPayment } from './protocol.ts';
 import { PROTOCOLS } from './protocols.ts';
 import { giveQuote, type Quote, quoteByMemo } from './quotes.ts';
@@ -84,9 +86,12 @@ const feePayer = async ({ facilitatorUrl, cluster, feePayer }: Till): Promise<st
     ? (await import('./facilitator-remote.ts')).feePayerOf(facilitatorUrl, cluster.network)
     : feePayer.address;
 
+const lendersOf = ({ lender, lenders }: Till): OperatorKeys | null => lenders ?? (lender ? oneKey(lender) : null);
+
 /** The fee payer that a payment names, where it is one of ours; else that of new challenges. */
-async function feePayerOf(till: Till, { signers: [named] }: SentPayment): Promise<string> {
+async function feePayerOf(till: Till, { signers: [named], authorization }: SentPayment): Promise<string> {
   const { facilitatorUrl, feePayers } = till;
+  if (authorization) return named && lendersOf(till)?.has(named) ? named : (till.lender?.address ?? '');
   if (facilitatorUrl || !named || !feePayers?.has(named)) return feePayer(till);
   return named;
 }
@@ -119,10 +124,32 @@ async function challenge(till: Till, visit: Visit, terms: PaymentTerms, refusal:
     description: terms.description,
     refusal,
     discovery: await visit.call.discovery?.(),
+    authorization: () => authorizationFor(till, terms),
   };
   const said = await Promise.all(till.protocols.map((protocol) => protocol.challenge(offer, visit.headers, till)));
   const headers = said.map((one) => one.headers);
   return json(said[0]?.body, 402, Object.assign({ 'cache-control': 'no-store' }, ...headers));
+}
+
+/** The authorization that may pay instead. A facilitator service relays none for us. */
+async function authorizationFor({ lender, facilitatorUrl }: Till, terms: PaymentTerms) {
+  if (!lender || facilitatorUrl) return null;
+  const asked = (await terms.authorization?.()) ?? null;
+  return asked && { asked, feePayer: lender.address };
+}
+
+/** Compares the addresses, which are the terms: payer, price, deadlines and keys. @returns why it is none of the call */
+async function whyNotAuthorized(till: Till, { authorization }: SentPayment, terms: PaymentTerms) {
+  if (!authorization) return null;
+  const { programId, terms: sent } = authorization.place;
+  const wanted = await authorizationFor(till, terms);
+  if (!wanted) return 'this call takes no authorization now; pay by the scheme exact';
+  const { authorizationPlace } = await loadAuthorization();
+  const { escrow } = await authorizationPlace(wanted.asked, wanted.asked.programId);
+  if (escrow === authorization.place.escrow && programId === wanted.asked.programId) return null;
+  return sent.payer === wanted.asked.payer
+    ? 'the authorization has other terms than the challenge'
+    : `only ${wanted.asked.payer} can authorize: what is not captured goes back to the payer`;
 }
 
 async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: string): Promise<HttpResponse> {
@@ -162,6 +189,8 @@ async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote |
   if (pay_to !== terms.payTo || asset !== terms.asset) {
     return refuse(till, visit, terms, 'the challenge is out of date');
   }
+  const notAuthorized = await whyNotAuthorized(till, sent, terms);
+  if (notAuthorized !== null) return refuse(till, visit, terms, notAuthorized);
   const { payer } = verdict;
   const names = { payment_key: sent.key, payment_id: sent.paymentId, quote_id };
   const claim = { ...names, request_digest: visit.digest, payer, amount, pay_to };
@@ -212,7 +241,8 @@ async function resume(till: Till, visit: Visit, sent: SentPayment, row: Settleme
     const bound = await bind(till, visit, sent, (await quoteOf(till, sent))?.quote);
     if (typeof bound === 'string') return { terms, ended: await abandon(till, row, bound) };
     const verdict = await (await till.facilitator()).verify(sent, bound.demand);
-    if (!verdict.valid) return { terms, ended: await abandon(till, row, verdict.reason) };
+    const fault = verdict.valid ? await whyNotAuthorized(till, sent, terms) : verdict.reason;
+    if (!verdict.valid || fault !== null) return { terms, ended: await abandon(till, row, fault ?? '') };
     const attempt = { call, sent, demand: bound.demand, ...verdict };
     return { terms, ended: await start(till, row, attempt) };
   });

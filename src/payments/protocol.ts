@@ -2,10 +2,12 @@ import type { HttpHeaders } from '../kernel/http.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster, Signer } from '../solana/index.ts';
+import type { Accepted, Place } from './auth-capture-terms.ts';
 import type { SentTransaction } from './inspection.ts';
 import type { Settlement } from './journal.ts';
 import type { OperatorKeys } from './operator-keys.ts';
 import type { Quote } from './quotes.ts';
+import type { AuthorizationAsked } from './terms.ts';
 
 /** A quote, with what a payment of it names beside its terms. */
 export interface Demand {
@@ -25,11 +27,19 @@ export interface Offer extends Demand {
   readonly description: string;
   readonly refusal: Refusal;
   readonly discovery?: object | undefined;
+  /** The authorization that may pay instead, with the fee payer of such payments; null: none can. */
+  authorization(): Promise<{ readonly asked: AuthorizationAsked; readonly feePayer: string } | null>;
 }
 
 export interface Challenge {
   readonly headers: HttpHeaders;
   readonly body?: object;
+}
+
+/** The terms of an authorization as a payment names them, and the place that they have on chain. */
+export interface SentAuthorization {
+  readonly accepted: Accepted;
+  readonly place: Place;
 }
 
 /** A payment that could be read. Nothing of its transaction has been verified. */
@@ -41,6 +51,8 @@ export interface SentPayment extends SentTransaction {
   readonly quoteId: string | null;
   /** The client's own name of the payment, where it gives one. */
   readonly paymentId: string | null;
+  /** The authorization that it opens, where it is no transfer. */
+  readonly authorization: SentAuthorization | null;
   /** True when the terms that it repeats are those of the demand. */
   agreesTo(demand: Demand, url: string): boolean;
 }

@@ -48,6 +48,10 @@ export interface PaywallPorts {
   readonly feePayer: Signer;
   /** Fee payers of challenges that were given out before it, or by another process. */
   readonly feePayers?: OperatorKeys | undefined;
+  /** Pays the fees of authorizations, and lends their rents; absent: none are taken. */
+  readonly lender?: Signer | undefined;
+  /** Lenders of challenges that were given out before it, or by another process. */
+  readonly lenders?: OperatorKeys | undefined;
   readonly log: Log;
   readonly meter?: Meter | undefined;
   /** A facilitator service to verify and settle with, instead of this process (facilitator-remote.ts). */

@@ -1,3 +1,5 @@
+import type { Address } from '@solana/kit';
+import type { AuthorizationTerms } from '../escrow/index.ts';
 import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 
 /** The price of a paid call (CONTRACT, section 2). */
@@ -8,6 +10,12 @@ export interface PaymentTerms {
   readonly payTo: string;
   readonly asset: string;
   readonly description: string;
+  /** The authorization that pays it instead (x402's `auth-capture`); null: none can. Asked for where a client wants it. */
+  readonly authorization?: (() => Promise<AuthorizationAsked | null>) | undefined;
+}
+
+export interface AuthorizationAsked extends AuthorizationTerms {
+  readonly programId: Address;
 }
 
 export interface Answer {

@@ -1,7 +1,9 @@
+import type { PaymentRequirements } from '@x402/core/types';
 import type { HttpHeaders } from '../kernel/http.ts';
 import type { Signer } from '../solana/index.ts';
 import { declared, receiptOf } from './extensions.ts';
-import type { Demand, Offer, Protocol } from './protocol.ts';
+import type { Settlement } from './journal.ts';
+import type { Demand, Offer, Protocol, SentAuthorization } from './protocol.ts';
 
 /** Headers of x402 version 2, each base64 of JSON. */
 const PAYMENT_REQUIRED = 'payment-required';
@@ -37,43 +39,83 @@ export const x402: Protocol = {
   isIn: (headers) => PAYMENT_SIGNATURE in headers,
   async read(headers) {
     const { readPayload } = await import('./x402-payload.ts');
-    const { accepted, ...sent } = readPayload(headers[PAYMENT_SIGNATURE] ?? '');
+    const { accepted, payload, ...sent } = readPayload(headers[PAYMENT_SIGNATURE] ?? '');
+    const authorizes = accepted.scheme === 'auth-capture' ? await loadAuthorizing() : null;
+    const authorization = (await authorizes?.readAuthorization(accepted as PaymentRequirements, payload)) ?? null;
     const quoteId = typeof accepted.extra?.quote === 'string' ? accepted.extra.quote : null;
     return {
       ...sent,
       protocol: x402,
       quoteId,
+      authorization,
       agreesTo(demand) {
         const wanted = requirementsOf(demand);
-        const names = ['scheme', 'network', 'asset', 'amount', 'payTo'] as const;
-        return names.every((name) => accepted[name] === wanted[name]) && quoteId === wanted.extra.quote;
+        const isQuoted = quoteId === wanted.extra.quote && TERMS.every((name) => accepted[name] === wanted[name]);
+        // Its payee is hashed into the address that is compared with the call's.
+        if (authorization) return isQuoted && accepted.extra?.memo === wanted.extra.memo;
+        return isQuoted && accepted.scheme === wanted.scheme && accepted.payTo === wanted.payTo;
       },
     };
   },
   async challenge(offer, headers, { feePayer }) {
-    const body = requiredBy(offer, headers, feePayer);
+    const body = await requiredBy(offer, headers, feePayer);
     return { headers: { [PAYMENT_REQUIRED]: encoded(body) }, body };
   },
   receipt(answered, ports): HttpHeaders {
-    const { row, status } = answered;
+    const { row, sent, status } = answered;
     if (row.settle_response === null) return {};
-    const settled = JSON.parse(row.settle_response);
+    const settled = {
+      ...JSON.parse(row.settle_response),
+      ...(sent.authorization && openedBy(sent.authorization, row)),
+    };
     const isGiven = status >= 200 && status <= 299;
     const extensions = isGiven ? { extensions: receiptOf(answered, settled, ports) } : {};
     return { [PAYMENT_RESPONSE]: encoded({ ...settled, ...extensions }) };
   },
 };
 
+/** What a payment opened, in the scheme's own words. */
+const openedBy = ({ place: { escrow, salt } }: SentAuthorization, { amount }: Settlement) => ({
+  extra: {
+    ...{ escrow, salt: Buffer.from(salt).toString('hex'), state: 'open' },
+    ...{ capturable: `${amount}`, refundable: '0' },
+  },
+});
+
+const loadAuthorizing = () => import('./authorizing.ts');
+
+/** The terms of which nothing may differ, in either scheme. */
+const TERMS = ['network', 'asset', 'amount'] as const;
+
+/** A preference of HTTP's `Prefer`: with a second way to pay, each head would be too long for proxies. */
+const PREFERS_AUTHORIZATION = /(?:^|[,\s])auth-capture(?:[,;\s]|$)/i;
+
+/** The ways to pay, the preferred one first: clients take the first one that they know. */
+async function acceptsOf(offer: Offer, { prefer = '' }: HttpHeaders): Promise<readonly Asked[]> {
+  const exact = requirementsOf(offer);
+  const other = PREFERS_AUTHORIZATION.test(prefer) ? await offer.authorization() : null;
+  if (!other) return [exact];
+  const { requirementsToAuthorize } = await loadAuthorizing();
+  return [requirementsToAuthorize({ ...offer, feePayer: other.feePayer }, other.asked), exact];
+}
+
+type Asked = Omit<Requirements, 'scheme' | 'network' | 'extra'> & {
+  readonly scheme: string;
+  readonly network: string;
+  readonly extra: object;
+};
+
 /** `error` starts with our code. */
-function requiredBy(offer: Offer, headers: HttpHeaders, key: Signer) {
+async function requiredBy(offer: Offer, headers: HttpHeaders, key: Signer) {
   const { url, description, refusal } = offer;
-  const requirements = requirementsOf(offer);
+  const accepts = await acceptsOf(offer, headers);
   return {
     x402Version: 2,
     error: `${refusal.code}: ${refusal.reason}`,
     resource: { url, description, mimeType: 'application/json' },
-    accepts: [requirements],
-    extensions: declared(offer, requirements, headers, key),
+    accepts,
+    // The description is for indexes, which prefer nothing: beside a second way to pay, it would not fit into 4 KB.
+    extensions: declared(accepts.length > 1 ? { ...offer, discovery: undefined } : offer, accepts, headers, key),
   };
 }
 

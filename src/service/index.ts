@@ -308,6 +308,7 @@ function openFlights(
     ...base,
     feePayer: facilitator,
     feePayers: facilitators,
+    ...{ lender: authority, lenders: authorities },
     wallets,
     ...(facilitatorUrl ? { facilitatorUrl } : {}),
   });

@@ -67,4 +67,6 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '280_payment_ids', statements: payments.paymentIds, rolls: true },
   // An older version beside it compares the locked total with the fare alone, and refuses it as repriced.
   { name: '290_bags', statements: flights.bags, rolls: true },
+  // An older process cannot end an escrow that was authorized: the chain refuses it, and a newer one goes on.
+  { name: '290_authorizations', statements: flights.authorizations, rolls: true },
 ];

@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { type Problem, problem } from '../kernel/problems.ts';
 import { farelock } from '../kernel/shell-word.ts';
 import { shownUrl } from '../kernel/shown-url.ts';
-import { MAINNET_USDC, SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
+import { type Cluster, MAINNET_USDC, SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
 
 export interface ClusterSettings {
   /** Addresses of the JSON-RPC of one cluster, the preferred one first. None: the embedded cluster. */
@@ -131,3 +131,13 @@ export function networkOfGenesis(genesisHash: string): SolanaNetwork | null {
   const known = Object.entries(GENESIS_HASHES).find(([, hash]) => hash === genesisHash);
   return known ? SOLANA_NETWORKS[known[0] as keyof typeof SOLANA_NETWORKS] : null;
 }
+
+/** The genesis hash of a public cluster. */
+export function genesisOf(network: string): string | undefined {
+  const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0];
+  return name && GENESIS_HASHES[name as keyof typeof GENESIS_HASHES];
+}
+
+/** The genesis hash of a cluster. The embedded one calls itself devnet, and has its hash. */
+export const genesisHashOf = ({ genesis, network }: Pick<Cluster, 'genesis' | 'network'>): string =>
+  genesis ?? genesisOf(network) ?? '';

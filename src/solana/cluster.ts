@@ -84,6 +84,8 @@ export interface HistorySince {
 /** An embedded ledger file or a real cluster. Reads are at least `confirmed` and never older than before. */
 export interface Cluster {
   readonly network: SolanaNetwork;
+  /** The hash of its first block, where it was read; else that of its network counts. */
+  readonly genesis?: string | null | undefined;
   /** The mint of the coin that is paid with here. */
   readonly usdcMint: Address;
   /** A transaction that is signed with it can't land before `slot`. */

@@ -15,6 +15,7 @@ interface Discovery {
 }
 interface Required {
   resource: { url: string };
+  accepts: { scheme: string }[];
   extensions: { bazaar: Discovery };
 }
 
@@ -98,10 +99,16 @@ const KEPT = 'Connection: keep-alive\r\nKeep-Alive: timeout=75\r\n'.length;
 /** The service's address may be this much longer than here: it is in three places, twice as base64. */
 const LONGER = 30 * 4;
 
-test('the head of each challenge fits into 4 KB, which nginx keeps for one, also for a client of MPP', async () => {
-  const sizes = (await challenges({ 'Accept-Payment': 'solana/charge' })).map(([route, { headers }]) => {
+const MPP = { 'Accept-Payment': 'solana/charge' };
+
+test('the head of each challenge fits into 4 KB, which nginx keeps for one, also for clients of MPP and of auth-capture', async () => {
+  const schemes: string[] = [];
+  const heads = await Promise.all([{}, { Prefer: 'auth-capture' }].map((more) => challenges({ ...MPP, ...more })));
+  const sizes = heads.flat().map(([route, { headers, body }]) => {
+    schemes.push(...body.accepts.map(({ scheme }) => scheme));
     const head = [...headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, ADDED + KEPT);
     return { route, head };
   });
   expect(sizes.filter(({ head }) => head + LONGER > 4_096)).toEqual([]);
+  expect(schemes.filter((scheme) => scheme === 'auth-capture')).toHaveLength(1);
 });

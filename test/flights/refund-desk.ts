@@ -39,9 +39,12 @@ export async function openDesk(
     ): Promise<Answered<T>> => call<T>(`/operator${path}`, body, { headers: { Authorization: `Bearer ${key}` } }),
 
     /** A booked intent with a refund request on it. */
-    async requested(of: object = {}): Promise<CreatedIntent> {
+    async requested(
+      of: object = {},
+      book: (made: CreatedIntent) => Promise<unknown> = world.book,
+    ): Promise<CreatedIntent> {
       const made = await world.intent(`off_desk_${cases++}`, of);
-      await world.book(made);
+      await book(made);
       await world.work();
       const asked = await world.paid(
         '/air/refund-requests',

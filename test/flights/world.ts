@@ -160,7 +160,7 @@ export async function openWorld(given: WorldOptions = {}) {
       facilitator: facilitator.address,
       treasury: treasury.address,
     });
-    const paywall = createPaywall({ ...common, wallets, feePayer: facilitator, patienceMs: 2_000 });
+    const paywall = createPaywall({ ...common, wallets, feePayer: facilitator, lender: authority, patienceMs: 2_000 });
     const flights = createFlights({
       ...common,
       authority,

@@ -43,6 +43,7 @@ test('the steps that were released keep their names, their order and every word'
       "250_operator_keys cfe32e5e6edd5673",
       "280_payment_ids 581fc87028bdd326",
       "290_bags 292476801b8b59a4",
+      "290_authorizations 6349cd1e7e778b22",
     ]
   `);
 });

@@ -7,6 +7,7 @@ import {
   UNSAID,
 } from '../../client/base/index.ts';
 import { ESCROW_PROGRAM_ID, type EscrowCheck } from '../../escrow/index.ts';
+import { genesisHashOf } from '../../solana/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import type { Session } from '../session/index.ts';
 import { isFunded } from '../view/flights/index.ts';
@@ -24,7 +25,10 @@ export async function verifyIntent(
   const [cluster, standing] = await Promise.all([session.cluster(), standingOf(session, intent, named)]);
   const { program_id: program, amount } = intent.escrow;
   const [compared, code] = await Promise.all([
-    escrowChecks(cluster, intent, { ...(isFunded(intent) && { held: { min: BigInt(amount) } }) }),
+    escrowChecks(cluster, intent, {
+      paidOn: genesisHashOf(cluster),
+      ...(isFunded(intent) && { held: { min: BigInt(amount) } }),
+    }),
     standingOfProgram(cluster, program, session.trust),
   ]);
   const [known, ...terms] = compared;

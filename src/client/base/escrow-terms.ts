@@ -12,13 +12,13 @@ import type { Intent } from '../../wire/flights/index.ts';
 
 /**
  * Compares an intent's escrow on chain with the record; fields missing there expect `not in the record`.
- * @param given `latestRefundMs`: the latest time from which anyone can send the money back; default: the record's
+ * @param given `paidOn`: genesis hash, where an authorization may have paid it; `latestRefundMs`: the latest time from which anyone can send the money back; default: the record's
  * @throws Problem `cluster_failed`, `escrow_mismatch` for unreadable addresses
  */
 export async function escrowChecks(
   cluster: AccountReader,
   intent: Intent,
-  given: { readonly held?: ExpectedEscrow['held']; readonly latestRefundMs?: number },
+  given: Pick<ExpectedEscrow, 'held' | 'paidOn'> & { readonly latestRefundMs?: number },
 ): Promise<EscrowCheck[]> {
   const { verifyEscrow } = await loadEscrowVerify();
   const { associatedTokenAddress } = await loadToken();
@@ -43,6 +43,7 @@ export async function escrowChecks(
     refundOwner: intent.refund_wallet as Address,
     refundAfter: typeof refundAfter === 'bigint' ? { min: refundAfter, max: refundAfter } : {},
     held: given.held,
+    paidOn: given.paidOn,
   });
   return checks.map((check): EscrowCheck => {
     if (check.check === 'vault' && escrow.vault_address === '') return { ...check, expected: UNSAID };

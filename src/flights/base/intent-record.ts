@@ -118,6 +118,7 @@ export function intentRecord(
       program_id: row.program_id,
       refund_after: instant(row.refund_after_ms),
       observed_amount: observedAmount,
+      ...(row.escrow_kind === 'authorized' && { kind: row.escrow_kind }),
     },
     expected_ticket_amount: row.amount,
     expected_ticket_amount_decimal: formatUsdc(atomic(row.amount)),

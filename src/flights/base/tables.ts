@@ -31,6 +31,9 @@ export interface FareMenuTable {
   expires_at_ms: number;
 }
 
+/** An escrow that we opened for the intent, or one that its payer authorized (docs/escrow.md). */
+export type EscrowKindName = 'opened' | 'authorized';
+
 export interface IntentTable {
   intent_id: string;
   status: 'active' | 'booked' | 'refunded';
@@ -52,6 +55,8 @@ export interface IntentTable {
   credit_due_at_ms: number | null;
   credited_at_ms: number | null;
   support_code_hmac: string;
+  /** Where its money is, or would be. An authorization takes the place of the opened one when its payer has paid by it. */
+  escrow_kind: Generated<EscrowKindName>;
   escrow_address: string;
   vault_address: string;
   mint: string;
@@ -219,7 +224,14 @@ export interface AffiliatePayoutTable {
 }
 
 /** Work left for an intent after its booking ended. A row is deleted once its task is done. */
-export type UpkeepTask = 'late_money' | 'late_ticket' | 'close_escrow' | 'purge' | 'order_watch' | 'capture';
+export type UpkeepTask =
+  | 'late_money'
+  | 'late_ticket'
+  | 'close_escrow'
+  | 'purge'
+  | 'order_watch'
+  | 'capture'
+  | 'unused_escrow';
 
 interface UpkeepTable {
   intent_id: string;

@@ -10,6 +10,7 @@ import { bookingOf, checkOpen, intentToBook, lockedOffer, shownIntent } from '..
 import { checkPriceHolds, checkUnsold, configured, isLowcost, loadLowcostOffers } from '../offers/index.ts';
 import { dropUnpaid, holdOrDrop } from './creations.ts';
 import { checkProgram } from './escrows.ts';
+import { takesParts } from './hold.ts';
 import { sealPassengers } from './identity.ts';
 import type { IntentTools } from './intents.ts';
 import { beginBooking } from './machine.ts';
@@ -49,6 +50,7 @@ export function bookCall(tools: IntentTools, { body: request, url, client }: Ask
         payTo: intent.escrow_address,
         asset: intent.mint,
         description: `Fund the escrow of ${intent.intent_id}`,
+        authorization: () => authorizationFor(tools, intent),
       };
     },
     async prepare(payment) {
@@ -69,6 +71,12 @@ export function bookCall(tools: IntentTools, { body: request, url, client }: Ask
     },
     undo: (payment) => dropUnpaid(ports, { intent_id: request.intent_id, payment_key: payment.key }),
   };
+}
+
+/** The authorization that may pay instead: where its program knows them, and the authority can lend the rents. */
+async function authorizationFor({ ports, escrows, funds }: IntentTools, intent: IntentRow) {
+  const isPossible = (await takesParts(ports, intent)) && (await funds.canLend());
+  return isPossible ? escrows.authorization(intent) : null;
 }
 
 async function checkHolds(ports: FlightsPorts, tiers: Tiers, intent: IntentRow): Promise<void> {

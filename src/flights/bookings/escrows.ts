@@ -3,14 +3,16 @@ import type { Address, Instruction } from '@solana/kit';
 import type { ChainEffect } from '../../effects/index.ts';
 import { type EscrowAccount, loadAccount, loadAddress, loadProgram } from '../../escrow/index.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { authoritiesOf } from '../../payments/index.ts';
-import type { Signer } from '../../solana/index.ts';
-import { type FlightsPorts, type IntentRow, pageOnce, pageWhile } from '../base/index.ts';
+import { type AuthorizationAsked, authoritiesOf } from '../../payments/index.ts';
+import { genesisHashOf, type Signer } from '../../solana/index.ts';
+import { type EscrowKindName, type FlightsPorts, type IntentRow, pageOnce, pageWhile } from '../base/index.ts';
+import { KINDS, type Parties } from './escrow-kinds.ts';
 
 /** The terms of an escrow, and the subject of its effects. */
-type EscrowTerms = Pick<
+export type EscrowTerms = Pick<
   IntentRow,
   | 'intent_id'
+  | 'escrow_kind'
   | 'escrow_address'
   | 'vault_address'
   | 'mint'
@@ -19,7 +21,15 @@ type EscrowTerms = Pick<
   | 'refund_wallet'
   | 'amount'
   | 'refund_after_ms'
->;
+> & {
+  /** The subject of its effects, where that is not the intent. */
+  readonly subject?: string | undefined;
+};
+
+/** Where the money of an intent is, as its row has it. */
+export const placeOf = ({ escrow_kind, escrow_address, vault_address }: EscrowTerms) => ({
+  ...{ escrow_kind, escrow_address, vault_address },
+});
 
 /** What a lost lease stops. */
 type Guard = Pick<ChainEffect, 'fence' | 'held' | 'agreed'>;
@@ -75,17 +85,7 @@ export function createEscrows(ports: EscrowPorts) {
     },
 
     /** Gives back and closes the vault; `closes` closes an unpaid escrow too. @throws Problem `refund_account_missing` */
-    refund: (intent: EscrowTerms, guard?: Guard, { closes = false } = {}) =>
-      act(ports, intent, 'refund', {
-        ...guard,
-        already: () => hasEnded(ports, intent, 'refunded', closes),
-        async instructions({ refundInstructions }) {
-          const all = await parties(ports, intent);
-          if (all.observed.held > 0n) checkRefundAccount(intent, all);
-          const wasPaid = all.observed.held >= BigInt(intent.amount);
-          return refundInstructions({ ...all, closes: closes && !wasPaid });
-        },
-      }),
+    refund: (intent: EscrowTerms, guard?: Guard, how?: { closes?: boolean }) => refund(ports, intent, guard, how),
 
     /** Gives back the surplus, after the end everything, closing the vault. @returns false if no account can take it */
     async sweep(intent: EscrowTerms, guard?: Guard): Promise<boolean> {
@@ -97,7 +97,7 @@ export function createEscrows(ports: EscrowPorts) {
           const { observed } = await parties(ports, intent);
           return observed.escrow?.state === 'open' ? observed.excess === 0n : !observed.hasVault;
         },
-        instructions: async ({ sweepInstructions }) => sweepInstructions(await parties(ports, intent)),
+        instructions: async () => (await loadProgram()).sweepInstructions(await parties(ports, intent)),
       });
       return true;
     },
@@ -108,12 +108,29 @@ export function createEscrows(ports: EscrowPorts) {
       if (now.observed.refundAccount !== 'usable') return false;
       await act(ports, intent, 'sweep', {
         already: async () => !(await parties(ports, intent)).observed.hasVault,
-        instructions: ({ recoverInstructions }) => recoverInstructions({ ...now, intentId: intent.intent_id }),
+        instructions: async (kind) => kind.recover(now, await identityOf(ports, intent)),
       });
       return true;
     },
 
     close: (intent: EscrowTerms) => close(ports, intent),
+
+    /** The authorization that its refund wallet may open instead of paying into the escrow. */
+    authorization: (intent: EscrowTerms) => authorizationOf(ports, intent),
+
+    /** The escrow of the other kind, which has a place of its own: effects on it name that. */
+    async other(intent: EscrowTerms): Promise<EscrowTerms> {
+      const escrow_kind = intent.escrow_kind === 'opened' ? 'authorized' : 'opened';
+      const { address, vault } = await KINDS[escrow_kind].place(await identityOf(ports, intent));
+      return { ...intent, escrow_kind, escrow_address: address, vault_address: vault, subject: address };
+    },
+
+    async holdsPrice(intent: EscrowTerms): Promise<boolean> {
+      return (await read(ports, intent))?.state === 'open' && (await held(intent)) >= BigInt(intent.amount);
+    },
+
+    /** Ends an escrow that is not used, and closes it. @returns when to go on (epoch ms); null: it is closed */
+    clear: (intent: EscrowTerms) => clear(ports, intent),
   };
 }
 
@@ -122,8 +139,36 @@ export type Escrows = ReturnType<typeof createEscrows>;
 type Opening = Pick<ChainEffect, 'isGone' | 'isNew'>;
 
 interface Act extends Pick<ChainEffect, 'already' | 'reference'>, Guard, Opening {
-  instructions(program: Awaited<ReturnType<typeof loadProgram>>): Promise<readonly Instruction[]>;
+  instructions(kind: (typeof KINDS)[EscrowKindName]): Promise<readonly Instruction[]>;
 }
+
+/** The terms of the authorization of an intent: its refund owner pays it, and one address follows from the intent. */
+async function authorizationOf(ports: EscrowPorts, intent: EscrowTerms): Promise<AuthorizationAsked> {
+  const { intentHashOf } = await loadAddress();
+  const authority = authorityOf(ports, intent);
+  const deadline = BigInt(Math.floor(intent.refund_after_ms / 1000));
+  return {
+    programId: intent.program_id as Address,
+    genesis: genesisHashOf(ports.cluster),
+    nonce: intentHashOf(intent.intent_id),
+    payer: intent.refund_wallet as Address,
+    mint: intent.mint as Address,
+    amount: BigInt(intent.amount),
+    captureDeadline: deadline,
+    // Refunds of a captured price come from the treasury, for either kind: the account need not stay for them.
+    refundDeadline: deadline,
+    operator: authority,
+    payTo: ports.treasury,
+    receiverAuthorizer: authority,
+  };
+}
+
+const identityOf = async (ports: EscrowPorts, intent: EscrowTerms) => ({
+  intentId: intent.intent_id,
+  mint: intent.mint as Address,
+  programId: intent.program_id as Address,
+  terms: await authorizationOf(ports, intent),
+});
 
 const act = async (...of: Parameters<typeof landed>) => (await landed(...of)).signature;
 
@@ -137,9 +182,9 @@ async function landed(
   const plan = async () => ({
     feePayer,
     signers: kind === 'sweep' ? [] : await signersOf(ports, intent),
-    instructions: await instructions(await loadProgram()),
+    instructions: await instructions(KINDS[intent.escrow_kind]),
   });
-  return effects.chain({ kind, subject: intent.intent_id, ...step, plan });
+  return effects.chain({ kind, subject: intent.subject ?? intent.intent_id, ...step, plan });
 }
 
 /**
@@ -158,14 +203,20 @@ async function capture(ports: EscrowPorts, intent: EscrowTerms, guard?: Guard, t
       if (escrow === null) throw new EscrowEndedOtherwise('missing');
       return escrow.state !== 'open';
     },
-    async instructions({ captureInstructions, refundInstructions }) {
+    async instructions(kind) {
       const all = await parties(ports, intent);
-      if (isAll) return captureInstructions(all);
-      checkRefundAccount(intent, all);
-      return takes === 0n ? refundInstructions(all) : captureInstructions({ ...all, part: { amount: takes, total } });
+      if (!isAll) checkRefundAccount(intent, all);
+      await checkCapturable(ports, all);
+      return kind.capture(all, takes, total);
     },
   });
   return { signature, captured: await capturedBy(ports, intent, { signature, reference }) };
+}
+
+/** An authorization that was not captured in time goes back to its payer, whoever sends it: a person has to decide. */
+async function checkCapturable({ cluster }: EscrowPorts, { observed: { escrow } }: Parties): Promise<void> {
+  if (escrow?.kind !== 'authorization' || BigInt(await cluster.unixTime()) < escrow.refundAfter) return;
+  throw new EscrowEndedOtherwise('past its capture deadline');
 }
 
 /** @throws Problem `cluster_failed` while a node is behind, EscrowEndedOtherwise where the escrow is gone */
@@ -207,7 +258,8 @@ async function read(ports: EscrowPorts, intent: EscrowTerms): Promise<EscrowAcco
   const { readEscrow } = await loadAccount();
   const escrow = await readEscrow(cluster, intent.escrow_address as Address, [intent.program_id as Address]);
   const isOurs =
-    escrow?.authority === authorityOf(ports, intent) &&
+    escrow?.kind === KINDS[intent.escrow_kind].layout &&
+    escrow.authority === authorityOf(ports, intent) &&
     escrow.treasury === treasury &&
     escrow.mint === intent.mint &&
     escrow.amount === BigInt(intent.amount) &&
@@ -215,7 +267,7 @@ async function read(ports: EscrowPorts, intent: EscrowTerms): Promise<EscrowAcco
   return isOurs ? escrow : null;
 }
 
-async function parties(ports: EscrowPorts, intent: EscrowTerms) {
+async function parties(ports: EscrowPorts, intent: EscrowTerms): Promise<Parties> {
   const { cluster, treasury } = ports;
   const { observeEscrow } = await loadAccount();
   const at = {
@@ -240,7 +292,7 @@ async function parties(ports: EscrowPorts, intent: EscrowTerms) {
 }
 
 /** @throws Problem `refund_account_missing`: the token account is closed, frozen or given away */
-function checkRefundAccount(intent: EscrowTerms, { observed }: Awaited<ReturnType<typeof parties>>): void {
+function checkRefundAccount(intent: EscrowTerms, { observed }: Parties): void {
   if (observed.refundAccount === 'usable') return;
   throw problem('refund_account_missing', {
     retryAfter: ACCOUNT_RETRY_S,
@@ -253,8 +305,8 @@ async function open(ports: EscrowPorts, intent: EscrowTerms, how: Opening = {}):
   await act(ports, intent, 'open_escrow', {
     ...how,
     already: async () => (await read(ports, intent)) !== null,
-    instructions: ({ openInstructions }) =>
-      openInstructions({
+    instructions: async () =>
+      (await loadProgram()).openInstructions({
         programId: intent.program_id as Address,
         authority: authorityOf(ports, intent),
         payer: ports.authority.address,
@@ -268,6 +320,30 @@ async function open(ports: EscrowPorts, intent: EscrowTerms, how: Opening = {}):
   });
 }
 
+/** Gives back and closes the vault; `closes` closes an unpaid escrow too. @throws Problem `refund_account_missing` */
+const refund = (ports: EscrowPorts, intent: EscrowTerms, guard?: Guard, { closes = false } = {}) =>
+  act(ports, intent, 'refund', {
+    ...guard,
+    already: () => hasEnded(ports, intent, 'refunded', closes),
+    async instructions(kind) {
+      const all = await parties(ports, intent);
+      if (all.observed.held > 0n) checkRefundAccount(intent, all);
+      const wasPaid = all.observed.held >= BigInt(intent.amount);
+      return kind.giveBack(all, closes && !wasPaid);
+    },
+  });
+
+async function clear(ports: EscrowPorts, intent: EscrowTerms): Promise<number | null> {
+  const before = await read(ports, intent);
+  if (before?.state === 'open') await refund(ports, intent, undefined, { closes: true });
+  const escrow = before && (await read(ports, intent));
+  if (escrow === null) return null;
+  const closesAtMs = Number(KINDS[intent.escrow_kind].closesAtS(escrow)) * 1000;
+  if ((await ports.cluster.unixTime()) * 1000 < closesAtMs) return closesAtMs;
+  await close(ports, intent);
+  return null;
+}
+
 /** Closes an ended escrow and a vault made again; false while open. @throws Problem `refund_account_missing` */
 async function close(ports: EscrowPorts, intent: EscrowTerms): Promise<boolean> {
   const escrow = await read(ports, intent);
@@ -275,10 +351,10 @@ async function close(ports: EscrowPorts, intent: EscrowTerms): Promise<boolean> 
   if (escrow.state === 'open') return false;
   await act(ports, intent, 'close_escrow', {
     already: async () => (await read(ports, intent)) === null,
-    async instructions({ closeInstructions }) {
+    async instructions(kind) {
       const all = await parties(ports, intent);
       if (all.observed.excess > 0n) checkRefundAccount(intent, all);
-      return closeInstructions(all);
+      return kind.close(all);
     },
   });
   return true;

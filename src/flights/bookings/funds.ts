@@ -20,6 +20,8 @@ const LEAST_LAMPORTS = 890_880n;
 const FEE = 20_000n;
 /** Rents of an escrow's state account and vault, and the fee that opens it. */
 const CREATION = 2_784_000n + 2_039_280n + FEE;
+/** Rents of an authorization and its vault, and the fee of the transaction that makes both. */
+const AUTHORIZATION = 3_229_440n + 2_039_280n + FEE;
 const FEES_PER_ESCROW = 4n * FEE;
 /** Payments that the facilitator keeps fees for, beyond those of open work. */
 const PAYMENTS = 100n;
@@ -82,6 +84,12 @@ export function createFunds(ports: FlightsPorts) {
     shortBalance: async () => balance.short(ports.options.leastTicket, await look()),
 
     checkBalance,
+
+    /** True where the authority has the rents of an authorization beside what open work needs. */
+    async canLend(): Promise<boolean> {
+      const { authority } = await wallets.holdings();
+      return authority === null || authority >= walletsNeed(ports, await look()).authority + AUTHORIZATION;
+    },
 
     /** `ticket`: micro-dollars. A silent cluster refuses no price. @throws Problem `operator_funds_low` */
     async check(ticket = 0n, isPaid = false): Promise<void> {

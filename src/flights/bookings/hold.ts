@@ -30,8 +30,8 @@ const PAGED_BEFORE_MS = 3 * HOUR_MS;
 export const isHeld = ({ status, captured_at_ms }: IntentRow): boolean =>
   status === 'booked' && captured_at_ms === null;
 
-/** True where the escrow's program captures in part: the shipped one, and not one before it, or a changed one. */
-async function takesParts({ cluster }: FlightsPorts, { program_id }: IntentRow): Promise<boolean> {
+/** True where the escrow's program captures in part, and authorizes: the shipped one, not one before it or a changed one. */
+export async function takesParts({ cluster }: FlightsPorts, { program_id }: IntentRow): Promise<boolean> {
   const { isShippedAt } = await import('../../escrow/deployment/index.ts');
   return isShippedAt(cluster, program_id as Address, escrowElf());
 }

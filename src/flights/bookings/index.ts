@@ -18,6 +18,7 @@ export {
   NOT_ENDED,
   NOT_TICKETED,
   OPEN_BOOKINGS,
+  planTasks,
   STEP_MS,
   watchForTicket,
 } from './machine.ts';

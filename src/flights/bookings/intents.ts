@@ -289,6 +289,7 @@ async function newIntent(
     referrer_wallet: referral?.wallet ?? null,
     affiliate_amount: referral ? asInteger(referral.amount) : null,
     credit_due_at_ms: referral?.creditDueAtMs ?? null,
+    escrow_kind: 'opened',
     escrow_address: place.address,
     vault_address: place.vault,
     mint: ports.mint,

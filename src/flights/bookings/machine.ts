@@ -359,6 +359,7 @@ export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions)
     close_escrow: CLOSE_AFTER_MS,
     order_watch: DAY_MS,
     capture: DAY_MS,
+    unused_escrow: CLOSE_AFTER_MS,
     purge: (2 * 365 + purgeAfterDays) * DAY_MS,
   })[task];
 

@@ -16,7 +16,7 @@ import {
 } from '../base/index.ts';
 import { checkPriceHolds, isLowcost } from '../offers/index.ts';
 import { dropUnpaid } from './creations.ts';
-import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
+import { EscrowEndedOtherwise, type Escrows, type EscrowTerms, placeOf } from './escrows.ts';
 import { holdMs } from './hold.ts';
 import { openPassengers } from './identity.ts';
 import type { LowcostTools } from './lowcost-steps.ts';
@@ -79,7 +79,7 @@ const settling: Step<'settling'> = async ({ ports, escrows }, booking, intent) =
 const SWEEPS = 3;
 
 /**
- * Queues a settled booking whose vault holds exactly the amount; dust is swept to the refund wallet first.
+ * Queues a settled booking one of whose vaults holds exactly the amount, and keeps which; dust is swept to the refund wallet first.
  * Safe to repeat, and in several processes at once. @returns when the booking was requested, RFC 3339, and whether
  * another one has moved it
  * @throws Problem `escrow_funding_mismatch` (expected, observed: atomic units), `escrow_missing`, `cluster_failed`
@@ -94,15 +94,13 @@ export async function queueFunded(
   const { store, clock } = ports;
   const { intent_id } = booking;
   if (booking.state !== 'settling') return { requestedAt: instant(booking.requested_at_ms), isOvertaken: true };
-  const escrow = await escrows.read(intent);
-  if (escrow?.state !== 'open') throw problem('escrow_missing', { fix: 'What was paid goes to the refund wallet.' });
-
+  const at = await fundedAt(escrows, intent);
   const expected = BigInt(intent.amount);
-  let observed = await escrows.held(intent);
+  let observed = await escrows.held(at);
   let canSweep = true;
   for (let sweeps = 0; observed > expected && canSweep && sweeps < SWEEPS; sweeps++) {
-    canSweep = await escrows.sweep(intent);
-    observed = await escrows.held(intent);
+    canSweep = await escrows.sweep(at);
+    observed = await escrows.held(at);
   }
   // A surplus that can't go back now stays in the vault until it can: a capture takes the amount and no more.
   if (observed < expected || (observed > expected && canSweep)) {
@@ -119,7 +117,9 @@ export async function queueFunded(
     const write = async (tx: Tx) => {
       await moveBooking(tx, booking, { by, to: 'queued', change: { requested_at_ms: nowMs } }, nowMs);
       const requested = { booking_requested_at_ms: nowMs, observed_amount: intent.amount, updated_at_ms: nowMs };
-      await changeIntent(tx, intent_id, requested);
+      await changeIntent(tx, intent_id, at === intent ? requested : { ...requested, ...placeOf(at) });
+      // Closes the opened escrow, which was never paid.
+      if (at !== intent) await planTasks(tx, intent_id, nowMs, { unused_escrow: 0 });
       await tell(tx);
     };
     await together(on, write, () => movedByOthers(booking));
@@ -132,6 +132,17 @@ export async function queueFunded(
   const queued = await bookingOf(store, intent_id);
   if (!queued) throw new Error('a queued booking is gone');
   return { requestedAt: instant(queued.requested_at_ms), isOvertaken: true };
+}
+
+/** The escrow that holds the price: the opened one, or an authorization. @throws Problem `escrow_missing` */
+async function fundedAt(escrows: Escrows, intent: IntentRow): Promise<EscrowTerms> {
+  const escrow = await escrows.read(intent);
+  const isOpen = escrow?.state === 'open';
+  if (isOpen && (await escrows.held(intent)) >= BigInt(intent.amount)) return intent;
+  const other = await escrows.other(intent);
+  if (await escrows.holdsPrice(other)) return other;
+  if (isOpen) return intent;
+  throw problem('escrow_missing', { fix: 'What was paid goes to the refund wallet.' });
 }
 
 const queued: Step<'queued'> = async (tools, booking, intent) => {

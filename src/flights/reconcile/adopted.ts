@@ -31,6 +31,7 @@ export function adoptedIntent(
     refund_wallet: escrow.refundOwner,
     ...{ referrer: null, referrer_wallet: null, affiliate_amount: null, credit_due_at_ms: null, credited_at_ms: null },
     support_code_hmac: '',
+    escrow_kind: escrow.kind === 'intent' ? 'opened' : 'authorized',
     escrow_address: escrow.address,
     vault_address: escrow.vault,
     mint: escrow.mint,

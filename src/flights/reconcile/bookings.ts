@@ -23,6 +23,8 @@ import {
   keepOrder,
   type Move,
   moveBooking,
+  placeOf,
+  planTasks,
   retire,
 } from '../bookings/index.ts';
 import { isLowcost } from '../offers/index.ts';
@@ -46,6 +48,7 @@ type FoundState = 'ordering' | 'capturing' | 'refunding';
 
 /** The difference of a case; null where there is none. */
 export async function itemOf(tools: Tools, one: Case): Promise<Item | null> {
+  if (one.isUnused) return unusedItem(tools, one);
   if (one.intent) return knownItem(tools, one, one.intent);
   return one.account && one.order && isAlive(one) ? adoptedItem(tools, one) : unknownItem(tools, one);
 }
@@ -85,6 +88,15 @@ function knownItem(tools: Tools, one: Case, intent: IntentRow): Item | null {
     return item('order_forgotten', 'ordering', askSite);
   return acts.length === 0 ? null : item('escrow_acts', null);
 }
+
+/** An escrow beside the one that counts: its acts are its own, and its place is known. */
+const unusedItem = (tools: Tools, one: Case): Item => ({
+  finding: {
+    ...{ kind: 'escrow_acts', subject: one.intent?.intent_id ?? one.escrow, state: one.booking?.state ?? null },
+    ...{ amount: null, transaction: one.acts.at(0)?.signature ?? null, outcome: 'noted', todo: null },
+  },
+  carry: () => keepUnknown(tools, one),
+});
 
 /**
  * The part that the treasury kept of a refund out of the escrow (atomic units); null without such a refund. A refund of
@@ -162,6 +174,11 @@ async function carryOn(
     }
     // Found by its reference before anything is ordered; a purchase that only a site knows bars a second one.
     if (to === 'ordering') await attempt(ports, tx, 'airline_order', intent_id, { state: isLost ? 'stuck' : 'sent' });
+    if (intent.escrow_kind === 'authorized') {
+      // It was paid in place of the opened one, which is closed.
+      await changeIntent(tx, intent_id, placeOf(intent));
+      await planTasks(tx, intent_id, clock.now(), { unused_escrow: 0 });
+    }
     if (to !== null) await move(ports, tx, one, intent, to, funding ?? null);
     const detail = { kind, transactions: one.acts.map(({ signature }) => signature) };
     await writeAudit(tx, ports, { ...BY_SERVICE, action: 'reconcile', subject: intent_id, detail });
@@ -257,10 +274,14 @@ function unknownItem(tools: Tools, one: Case): Item {
   return { finding: { ...base, outcome: 'carried_on', todo: null }, carry: () => giveBack(tools, one) };
 }
 
-const keepUnknown = ({ ports }: Tools, { escrow, acts, account }: Case): Promise<void> =>
+const keepUnknown = ({ ports }: Tools, { escrow, acts, account, intent }: Case): Promise<void> =>
   inTurn(ports.store, [], async (tx) => {
     await keepActs(ports, tx, escrow, acts);
-    const detail = { kind: 'escrow_unknown', state: account?.state ?? 'closed', amount: String(account?.amount ?? '') };
+    const detail = {
+      kind: intent ? 'escrow_acts' : 'escrow_unknown',
+      state: account?.state ?? 'closed',
+      amount: String(account?.amount ?? ''),
+    };
     await writeAudit(tx, ports, { ...BY_SERVICE, action: 'reconcile', subject: escrow, detail });
   });
 
@@ -271,6 +292,7 @@ async function giveBack(tools: Tools, one: Case): Promise<void> {
   // Its effect names the escrow, as no intent's id is known.
   const stand = {
     ...{ intent_id: account.address, escrow_address: account.address, vault_address: account.vault },
+    escrow_kind: account.kind === 'intent' ? ('opened' as const) : ('authorized' as const),
     ...{
       mint: account.mint,
       program_id: account.programId,

@@ -5,12 +5,12 @@ import {
   getTransactionDecoder,
   type Signature,
 } from '@solana/kit';
-import { loadProgram } from '../../escrow/index.ts';
+import { loadAddress, loadAuthorization, loadProgram } from '../../escrow/index.ts';
 import { problem } from '../../kernel/problems.ts';
 import { authoritiesOf } from '../../payments/index.ts';
 import { type ChainTransaction, type HistoryEntry, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/index.ts';
 import type { FlightsPorts } from '../base/index.ts';
-import type { ChainAct, EscrowActKind, LandedPayment } from './types.ts';
+import type { ChainAct, EscrowActKind, LandedPayment, SeenAuthorization } from './types.ts';
 
 const AT_ONCE = 8;
 const PAYOUT = /^farelock payout /;
@@ -86,6 +86,21 @@ export async function actsIn(ports: FlightsPorts, transactions: readonly ChainTr
   const { escrowActOf } = await loadProgram();
   const { all } = authoritiesOf(ports).seen();
   return transactions.flatMap((one) => actOf(all, escrowActOf, one) ?? []);
+}
+
+/** Authorizations that payers opened in transactions which an authority paid for. */
+export async function authorizationsIn(ports: FlightsPorts, transactions: readonly ChainTransaction[]) {
+  const { authorizedIn } = await loadAuthorization();
+  const { escrowPlace } = await loadAddress();
+  const { all } = authoritiesOf(ports).seen();
+  const found: SeenAuthorization[] = [];
+  for (const { signers, instructions } of transactions.map(read)) {
+    if (!signers[0] || !all.includes(signers[0])) continue;
+    for (const { escrow, nonce, program } of instructions.flatMap((one) => authorizedIn(one) ?? [])) {
+      found.push({ escrow, opened: (await escrowPlace(nonce, program)).address });
+    }
+  }
+  return found;
 }
 
 type Reader = Awaited<ReturnType<typeof loadProgram>>['escrowActOf'];

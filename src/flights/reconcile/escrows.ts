@@ -4,17 +4,19 @@ import { type EscrowAccount, loadAccount } from '../../escrow/index.ts';
 import { authoritiesOf } from '../../payments/index.ts';
 import { tokenIn } from '../../solana/index.ts';
 import type { BookingRow, FlightsPorts, IntentRow } from '../base/index.ts';
-import { type Escrows, NO_PAYMENT, OPEN_BOOKINGS } from '../bookings/index.ts';
+import { type Escrows, type EscrowTerms, NO_PAYMENT, OPEN_BOOKINGS, placeOf } from '../bookings/index.ts';
 import { chunks, historySince, paymentInto, transactionsOf } from './chain.ts';
-import type { ChainAct, EscrowAct, LandedPayment } from './types.ts';
+import type { ChainAct, EscrowAct, LandedPayment, SeenAuthorization } from './types.ts';
 
 /** An escrow as chain, airline and database show it. */
 export interface Case {
   readonly escrow: Address;
   /** Acts that the database forgot. */
   readonly acts: readonly EscrowAct[];
-  /** null: the database knows no intent of it. */
+  /** null: the database knows no intent of it. With the place of this escrow, whatever the database says of that. */
   readonly intent: IntentRow | null;
+  /** The intent has another escrow that counts. */
+  readonly isUnused?: boolean;
   readonly booking: BookingRow | null;
   /** null: not on the chain (any more), or another operator's. */
   readonly account: EscrowAccount | null;
@@ -35,6 +37,7 @@ export async function casesOf(
   escrows: Escrows,
   all: readonly ChainAct[],
   orders: readonly ProviderOrder[],
+  authorized: readonly SeenAuthorization[],
 ): Promise<Found> {
   const acts = new Map<string, EscrowAct[]>();
   for (const act of all) {
@@ -42,26 +45,47 @@ export async function casesOf(
   }
   const byReference = new Map(orders.map((order) => [order.reference, order]));
   const intents = await intentsOf(ports, [...acts.keys()], [...byReference.keys()]);
-  const known = new Set(intents.map((intent) => intent.escrow_address));
   const ids = new Set(intents.map((intent) => intent.intent_id));
+  const pairs = await Promise.all(intents.map(async (intent) => [intent, await escrows.other(intent)] as const));
+  const known = new Set(pairs.flat().map((place) => place.escrow_address));
   const forgotten = orders.filter(({ reference }) => !ids.has(reference));
   const places = new Map<string, ProviderOrder>();
   for (const order of forgotten) places.set((await escrows.place(order.reference)).address, order);
-  const unknown = [...acts.keys()].filter((escrow) => !known.has(escrow)) as Address[];
+  const unseen = [...places].filter(
+    ([opened]) => !acts.has(opened) && !authorized.some((one) => one.opened === opened),
+  );
+  for (const { escrow, opened } of authorized) {
+    const order = places.get(opened);
+    if (order) places.set(escrow, order);
+  }
+  const seen = [...acts.keys(), ...authorized.map(({ escrow }) => escrow)];
+  const unknown = [...new Set(seen)].filter((escrow) => !known.has(escrow)) as Address[];
   const bookings = await bookingsOf(ports, [...ids]);
-  const accounts = await accountsAt(ports, [...(intents.map((one) => one.escrow_address) as Address[]), ...unknown]);
+  const accounts = await accountsAt(ports, [...known, ...unknown] as Address[]);
   const at = (escrow: Address) => ({ escrow, acts: acts.get(escrow) ?? [], ...(accounts.get(escrow) ?? NOTHING) });
+  const caseOf = (intent: IntentRow, place: EscrowTerms) => ({
+    ...at(place.escrow_address as Address),
+    intent: { ...intent, ...placeOf(place) },
+    booking: bookings.get(intent.intent_id) ?? null,
+    order: byReference.get(intent.intent_id) ?? null,
+  });
   const cases = [
-    ...intents.map((intent) => ({
-      ...at(intent.escrow_address as Address),
-      intent,
-      booking: bookings.get(intent.intent_id) ?? null,
-      order: byReference.get(intent.intent_id) ?? null,
-    })),
+    ...pairs.flatMap(([intent, other]): Case[] => {
+      const both = [caseOf(intent, intent), caseOf(intent, other)] as const;
+      const [used, unused] = isUsed(both[1]) && !isUsed(both[0]) ? [both[1], both[0]] : both;
+      return unused.acts.length === 0 ? [used] : [used, { ...unused, isUnused: true }];
+    }),
     ...unknown.map((escrow) => ({ ...at(escrow), intent: null, booking: null, order: places.get(escrow) ?? null })),
   ];
-  return { cases, orders: [...places].flatMap(([escrow, order]) => (acts.has(escrow) ? [] : [order])) };
+  return { cases, orders: unseen.map(([, order]) => order) };
 }
+
+/** True for an escrow that holds its price, or was captured or given back after it did. */
+const isUsed = ({ account, held, acts, intent }: Case): boolean => {
+  if (account?.state === 'open') return held >= account.amount;
+  if (account) return account.state === 'captured' || !account.neverFunded;
+  return intent?.escrow_kind === 'authorized' && acts.some(({ kind }) => kind === 'capture' || kind === 'refund');
+};
 
 const NOTHING = { account: null, held: 0n };
 

@@ -7,7 +7,7 @@ import { auditAlone, BY_SERVICE, type FlightsPorts, knownUntilMs, readBehind, wr
 import { createEscrows } from '../bookings/index.ts';
 import { knownAs } from '../offers/index.ts';
 import { type Item, itemOf, type Tools } from './bookings.ts';
-import { actsIn, historySince, transactionsOf, withoutEffects } from './chain.ts';
+import { actsIn, authorizationsIn, historySince, transactionsOf, withoutEffects } from './chain.ts';
 import { casesOf } from './escrows.ts';
 import { markBehind, unmarkBehind } from './mark.ts';
 import { paymentItems, payoutItems, releaseItems } from './money.ts';
@@ -52,9 +52,11 @@ async function differences(tools: Tools): Promise<Item[]> {
   const histories = await Promise.all(live.map((authority) => historySince(ports, authority, sinceMs)));
   // Two authorities may have signed one transaction.
   const listed = [...new Map(histories.flat().map((entry) => [entry.signature, entry])).values()];
-  const acts = await actsIn(ports, await transactionsOf(ports, await withoutEffects(ports, listed)));
+  const transactions = await transactionsOf(ports, await withoutEffects(ports, listed));
+  const acts = await actsIn(ports, transactions);
+  const authorized = await authorizationsIn(ports, transactions);
   const known = (await ports.provider?.orders?.(sinceMs)) ?? [];
-  const { cases, orders } = await casesOf(ports, escrows, acts, known);
+  const { cases, orders } = await casesOf(ports, escrows, acts, known, authorized);
   const items: Item[] = [];
   for (const one of cases) {
     const item = await itemOf(tools, one);

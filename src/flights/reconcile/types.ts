@@ -6,6 +6,12 @@ export type ChainAct = { readonly signature: Signature; readonly atMs: number } 
   | { readonly kind: 'payout'; readonly memo: string; readonly account: Address; readonly amount: bigint }
 );
 export type EscrowActKind = 'open_escrow' | 'capture' | 'refund' | 'sweep' | 'close_escrow';
+/** An authorization of an intent, which its payer has opened, and the escrow that we opened for the same intent. */
+export interface SeenAuthorization {
+  readonly escrow: Address;
+  readonly opened: Address;
+}
+
 export type EscrowAct = Extract<ChainAct, { kind: EscrowActKind }>;
 export type PayoutAct = Extract<ChainAct, { kind: 'payout' }>;
 

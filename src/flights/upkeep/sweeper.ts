@@ -2,13 +2,21 @@ import type { Address } from '@solana/kit';
 import { type SqlBool, sql } from 'kysely';
 import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../../airlines/browser/index.ts';
 import { loadAddress } from '../../escrow/index.ts';
-import { DAY_MS, HOUR_MS } from '../../kernel/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import { journeyEndMs } from '../../kernel/domain/ics.ts';
 import { tokenIn } from '../../solana/index.ts';
 import { inTurn } from '../../store/base/index.ts';
 import { BITE, erasing, removeOld } from '../../store/index.ts';
 import { type FlightsPorts, type IntentRow, lockedOffer, pageAlone, WRONG_CODES } from '../base/index.ts';
-import { CLOSE_AFTER_MS, captureHeld, type Escrows, keptOrder, lookForLateTicket } from '../bookings/index.ts';
+import {
+  CLOSE_AFTER_MS,
+  captureHeld,
+  type Escrows,
+  type EscrowTerms,
+  keptOrder,
+  lookForLateTicket,
+  planTasks,
+} from '../bookings/index.ts';
 import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/index.ts';
 import { lookForRestored } from './restored.ts';
 import { type Due, done, eachTask, MOST_AT_ONCE, putOff } from './tasks.ts';
@@ -22,6 +30,7 @@ export async function sweep(ports: FlightsPorts, escrows: Escrows) {
   if ((await lookForRestored(ports)) === 'behind') return { worked: 0, againMs: null };
   const counts = [
     await heldCaptures(ports, escrows),
+    await unusedEscrows(ports, escrows),
     await lateMoney(ports, escrows),
     await lateTickets(ports),
     await closeEscrows(ports, escrows),
@@ -38,14 +47,28 @@ const CAPTURE_AGAIN_MS = 10 * 60_000;
 const heldCaptures = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
   eachTask(ports, 'capture', (intent) => captureHeld(ports, escrows, intent), { againMs: CAPTURE_AGAIN_MS });
 
+/** The escrow beside the one that was paid: whatever lies there goes back, and its rents come home. */
+const unusedEscrows = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
+  eachTask(
+    ports,
+    'unused_escrow',
+    async (intent) => {
+      const againAtMs = await escrows.clear(await escrows.other(intent));
+      return againAtMs === null
+        ? done(ports, intent, 'unused_escrow')
+        : putOff(ports, intent, 'unused_escrow', againAtMs + MINUTE_MS);
+    },
+    { againMs: CAPTURE_AGAIN_MS },
+  );
+
 const lateMoney = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
-  eachTask(ports, 'late_money', (intent) => sweepLate(ports, escrows, intent), {
+  eachTask(ports, 'late_money', (intent: Place) => sweepLate(ports, escrows, intent), {
     async among(intents) {
       const nowMs = ports.clock.now();
       for (const intent of intents) {
         await putOff(ports, intent, 'late_money', nowMs + nextLookMs(nowMs - intent.ended_at_ms));
       }
-      return withMoney(ports, intents);
+      return withMoney(ports, escrows, intents);
     },
   });
 
@@ -75,19 +98,28 @@ const purgeDue = (ports: FlightsPorts): Promise<number> =>
 const nextLookMs = (endedForMs: number): number =>
   endedForMs < HOUR_MS ? HOUR_MS / 2 : endedForMs < DAY_MS ? 6 * HOUR_MS : DAY_MS;
 
-/** Intents whose vaults hold money: one call for all of them. */
-async function withMoney({ cluster }: FlightsPorts, intents: readonly Due[]): Promise<Due[]> {
-  const accounts = await cluster.accounts(intents.map((intent) => intent.vault_address as Address));
-  return intents.filter((_intent, place) => (tokenIn(accounts[place])?.amount ?? 0n) > 0n);
+/** Escrows that may hold money of an ended intent: its own, and the one beside it. */
+type Place = Due & EscrowTerms;
+
+/** Those whose vaults hold money: one call for all of them. */
+async function withMoney({ cluster }: FlightsPorts, escrows: Escrows, intents: readonly Due[]): Promise<Place[]> {
+  const others = await Promise.all(intents.map(async (intent) => ({ ...intent, ...(await escrows.other(intent)) })));
+  const places: readonly Place[] = [...intents, ...others];
+  const accounts = await cluster.accounts(places.map(({ vault_address }) => vault_address as Address));
+  return places.filter((_one, at) => (tokenIn(accounts[at])?.amount ?? 0n) > 0n);
 }
 
 /** Sends the vault of an ended escrow to the refund wallet. It is an effect, and safe to repeat. */
-async function sweepLate(ports: FlightsPorts, escrows: Escrows, intent: IntentRow): Promise<void> {
-  const { intent_id, vault_address: vault } = intent;
+async function sweepLate(ports: FlightsPorts, escrows: Escrows, place: Place): Promise<void> {
+  const { intent_id, vault_address: vault, escrow_kind, subject } = place;
+  const escrow = await escrows.read(place);
+  if (escrow?.state === 'open' && subject !== undefined) {
+    // Opened or paid beside the one that counts.
+    return inTurn(ports.store, [], (tx) => planTasks(tx, intent_id, ports.clock.now(), { unused_escrow: 0 }));
+  }
   const { commitsTo } = await loadAddress();
-  const hasEscrow = (await escrows.read(intent)) !== null;
-  if (hasEscrow || commitsTo(intent_id, intent.refund_wallet as Address)) {
-    const went = hasEscrow ? await escrows.sweep(intent) : await escrows.recover(intent);
+  if (escrow || escrow_kind === 'authorized' || commitsTo(intent_id, place.refund_wallet as Address)) {
+    const went = escrow ? await escrows.sweep(place) : await escrows.recover(place);
     if (!went) ports.log('warn', 'late_money_waits_for_account', { intent_id });
     return;
   }

@@ -13,7 +13,7 @@ import {
 import type { SchemeNetworkClient } from '@x402/core/types';
 import { authorizationPlace, authorizeInstructions } from '../../escrow/index.ts';
 import { computeBudget, MEMO_PROGRAM, usdcMintOf } from '../../solana/index.ts';
-import { genesisOf, insist, LEAST_LEAD_S, readRequirements, SCHEME, termsOf } from './terms.ts';
+import { genesisOf, insist, LEAST_LEAD_S, readRequirements, SCHEME, termsOf } from '../auth-capture-terms.ts';
 
 export interface AuthCaptureClientOptions {
   /** The wallet: any signer of @solana/kit. */
@@ -62,7 +62,7 @@ export function authCaptureClient(options: AuthCaptureClientOptions): SchemeNetw
       const most = context?.maxAmountPerPayment;
       insist(most === undefined || accepted.amount <= BigInt(most), 'terms_mismatch', `more than ${most} is asked for`);
 
-      const nonce = randomBytes(32).toString('hex');
+      const nonce = extra.nonce ?? randomBytes(32).toString('hex');
       const terms = termsOf(accepted, { payer: signer.address, nonce });
       const { salt } = await authorizationPlace(terms, extra.program);
       const parts = { ...terms, programId: extra.program, rentPayer: extra.feePayer };

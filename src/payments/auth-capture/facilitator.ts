@@ -16,16 +16,14 @@ import {
   tokenIn,
   verifyEd25519,
 } from '../../solana/index.ts';
-import { createHolds } from './holds.ts';
-import { inspectAuthorize, inspectRefund } from './layout.ts';
-import { createRelay } from './relay.ts';
-import type { Store } from './store.ts';
+import { inspectAuthorize, inspectRefund } from '../auth-capture-layout.ts';
 import {
   consentTo,
   genesisOf,
   insist,
   insistAccepted,
   insistRecent,
+  insistSimulated,
   LEAST_LEAD_S,
   operationInstruction,
   type Place,
@@ -35,7 +33,10 @@ import {
   readLifecycle,
   readRequirements,
   SCHEME,
-} from './terms.ts';
+} from '../auth-capture-terms.ts';
+import { createHolds } from './holds.ts';
+import { createRelay } from './relay.ts';
+import type { Store } from './store.ts';
 
 export interface AuthCaptureFacilitatorOptions {
   /** The chain: `rpcCluster` opens one by JSON-RPC. */
@@ -157,13 +158,7 @@ async function verifyCollect(context: Context, payload: PaymentPayload, requirem
   const [state, receiving] = await cluster.accounts([place.escrow, await associatedTokenAddress(payTo, mint)]);
   insist(!state || state.data.length === 0, 'already_authorized', 'there is an authorization of these terms');
   insist(tokenIn(receiving)?.state === 'initialized', 'simulation', 'payTo has no token account that can be paid');
-  await insistRuns(cluster, wire);
-}
-
-async function insistRuns(cluster: Cluster, wire: Uint8Array): Promise<void> {
-  const { err, logs } = await cluster.simulate(wire, { verifySignatures: false });
-  const why = JSON.stringify(err, (_key, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
-  insist(err === null, 'simulation', `the cluster would refuse it: ${why} ${logs.at(-1) ?? ''}`.trim());
+  await insistSimulated(cluster, wire);
 }
 
 async function settleCollect(context: Context, payload: PaymentPayload, requirements: PaymentRequirements) {
@@ -246,7 +241,7 @@ type Consented = Awaited<ReturnType<typeof consented>>;
 async function verifyLifecycle(context: Context, payload: PaymentPayload, requirements: PaymentRequirements) {
   const one = await consented(context, payload, requirements);
   const wire = await built(context, one);
-  await insistRuns(context.cluster, wire.wire);
+  await insistSimulated(context.cluster, wire.wire);
 }
 
 /** Checks the operation against the chain, and signs its transaction. */
@@ -302,7 +297,7 @@ async function settleLifecycle(context: Context, payload: PaymentPayload, requir
     ...{ key, of },
     async sign() {
       const signed = await built(context, one);
-      await insistRuns(context.cluster, signed.wire);
+      await insistSimulated(context.cluster, signed.wire);
       return signed;
     },
     pending: (signature) => pendingAnswer(base, signature),

@@ -3,8 +3,8 @@ import { closeAuthorizationInstructions, readEscrow, reclaimInstructions } from 
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { associatedTokenAddress, type Cluster, type Signer, signPriced, TOKEN_PROGRAM } from '../../solana/index.ts';
+import { insist, type Place, SCHEME } from '../auth-capture-terms.ts';
 import type { Store } from './store.ts';
-import { insist, type Place, SCHEME } from './terms.ts';
 
 /** A hold whose rent the facilitator has lent, or is about to. */
 interface Hold {

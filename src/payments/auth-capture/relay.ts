@@ -2,8 +2,8 @@ import type { SettleResponse } from '@x402/core/types';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { type Cluster, type Landing, landingOf, type SignedTransaction, signatureOf } from '../../solana/index.ts';
+import { insist, Refusal } from '../auth-capture-terms.ts';
 import type { Store } from './store.ts';
-import { insist, Refusal } from './terms.ts';
 
 /** A transaction that was sent, or is about to be. */
 interface Row {

@@ -12,8 +12,6 @@ import type {
 } from '@x402/core/types';
 import { consentInstruction } from '../../escrow/index.ts';
 import { computeBudget, type Signer, usdcMintOf } from '../../solana/index.ts';
-import { blockhashFor, signed } from './client.ts';
-import type { Store } from './store.ts';
 import {
   consentTo,
   operationInstruction,
@@ -23,7 +21,9 @@ import {
   readRequirements,
   SCHEME,
   type Wanted,
-} from './terms.ts';
+} from '../auth-capture-terms.ts';
+import { blockhashFor, signed } from './client.ts';
+import type { Store } from './store.ts';
 
 export interface AuthCaptureServerOptions {
   /** Consents to each capture, void and refund: a key that holds no money. */

@@ -84,6 +84,10 @@ export const escrow = z.strictObject({
   program_id: wallet,
   refund_after: instant,
   observed_amount: z.int().nullable(),
+  kind: z
+    .literal('authorized')
+    .optional()
+    .describe('Where its payer has paid by an authorization (`auth-capture`), whose address is another one.'),
 });
 
 const lockedBags = z

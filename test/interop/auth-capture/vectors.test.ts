@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { REASONS } from '../../../src/payments/auth-capture/terms.ts';
+import { REASONS } from '../../../src/payments/auth-capture-terms.ts';
 import { proofTest } from '../../proof-only.ts';
 import { createMachine, played, readVectors } from './vector-chain.ts';
 import { madeVectors } from './vectors.ts';

@@ -17,7 +17,7 @@ import { getTransferInstruction } from '@solana-program/token';
 import { authorizationPlace, authorizeInstructions } from '../../../src/escrow/authorization.ts';
 import { consentInstruction, ESCROW_PROGRAM_ID } from '../../../src/escrow/index.ts';
 import { createTokenAccount } from '../../../src/escrow/instruction.ts';
-import { consentTo, operationInstruction, termsOf, type Wanted } from '../../../src/payments/auth-capture/terms.ts';
+import { consentTo, operationInstruction, termsOf, type Wanted } from '../../../src/payments/auth-capture-terms.ts';
 import {
   associatedTokenAddress,
   computeBudget,
@@ -301,6 +301,10 @@ collects('authorize: the memo of the requirements', {
   accepted: requirementsOf({ memo: 'order 7' }),
   change: ({ budget, vault, authorize }) => [...budget, vault, authorize, memo('order 7')],
 });
+const nonceOf = (name: string) => hashOf(name).toString('hex');
+collects('authorize: the nonce of the requirements', {
+  ...{ accepted: requirementsOf({ nonce: nonceOf('order 7') }), nonce: nonceOf('order 7') },
+});
 collects('authorize: four memos beside', {
   change: ({ budget, vault, authorize }) => [
     ...budget,
@@ -475,6 +479,10 @@ collects('refused: five memos', {
     authorize,
     ...['a', 'b', 'c', 'd', 'e'].map((text) => memo(text)),
   ],
+});
+collects('refused: another nonce than that of the requirements', {
+  ...{ accepted: requirementsOf({ nonce: nonceOf('order 7') }), nonce: nonceOf('order 8') },
+  reason: 'terms_mismatch',
 });
 collects('refused: another memo', {
   ...{ ...layout, accepted: requirementsOf({ memo: 'order 7' }) },

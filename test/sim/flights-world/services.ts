@@ -84,7 +84,7 @@ async function openFlights(world: World, stage: Stage, process: Process) {
     treasurySigner: treasury,
     mint: cluster.usdcMint,
     escrowProgram: ESCROW_PROGRAM_ID,
-    paywall: createPaywall({ ...common, feePayer: facilitator, wallets }),
+    paywall: createPaywall({ ...common, feePayer: facilitator, lender: authority, wallets }),
     transports: async () => ({ page: told('page'), mail: told('email'), forget: async () => undefined }),
   });
 }

@@ -1,8 +1,8 @@
 import { type Address, getAddressEncoder, type Instruction } from '@solana/kit';
-import { authorizeInstructions, createTokenAccount } from '../../escrow/index.ts';
-import { MEMO_PROGRAM, verifyEd25519 } from '../../solana/index.ts';
-import { computeFault, LIGHTHOUSE_PROGRAM, readTransaction, type SentTransaction } from '../inspection.ts';
-import { type Accepted, insist, type Place, Refusal } from './terms.ts';
+import { authorizeInstructions, createTokenAccount } from '../escrow/index.ts';
+import { MEMO_PROGRAM, verifyEd25519 } from '../solana/index.ts';
+import { type Accepted, insist, type Place, Refusal } from './auth-capture-terms.ts';
+import { computeFault, LIGHTHOUSE_PROGRAM, readTransaction, type SentTransaction } from './inspection.ts';
 
 /** The layouts of transactions that a facilitator signs as the fee payer: it refuses every other one. */
 

@@ -7,8 +7,10 @@ import {
   consentMessage,
   refundCapturedInstruction,
   voidInstruction,
-} from '../../escrow/index.ts';
-import { associatedTokenAddress, GENESIS_HASHES, SOLANA_NETWORKS } from '../../solana/index.ts';
+} from '../escrow/index.ts';
+import { associatedTokenAddress, type Cluster, genesisOf } from '../solana/index.ts';
+
+export { genesisOf };
 
 /** The scheme's words on the wire, and what the chain makes of them (docs/auth-capture-svm.md). */
 
@@ -85,6 +87,7 @@ const requirements = z.looseObject({
     captureDeadline: seconds,
     refundDeadline: seconds,
     memo: z.string().min(1).max(256).optional(),
+    nonce: hash.optional(),
   }),
 });
 
@@ -125,12 +128,6 @@ export const readRequirements = (value: unknown, what = 'the requirements'): Acc
 export const readCollect = (value: unknown): Collect => read(collect, value, 'the payload');
 export const readLifecycle = (value: unknown): Lifecycle => read(lifecycle, value, 'the payload');
 
-/** The genesis hash of a public cluster. */
-export function genesisOf(network: string): string | undefined {
-  const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0];
-  return name && GENESIS_HASHES[name as keyof typeof GENESIS_HASHES];
-}
-
 export function termsOf(accepted: Accepted, { payer, nonce }: Pick<Collect, 'payer' | 'nonce'>): AuthorizationTerms {
   const { extra, asset, payTo } = accepted;
   return {
@@ -147,8 +144,10 @@ export function termsOf(accepted: Accepted, { payer, nonce }: Pick<Collect, 'pay
   };
 }
 
-/** The terms that a payload names, and their place on chain. @throws Refusal `salt_mismatch` */
+/** The terms that a payload names, and their place on chain. @throws Refusal `salt_mismatch`, `terms_mismatch` */
 export async function placeOf(accepted: Accepted, payload: Pick<Collect, 'payer' | 'nonce' | 'salt'>) {
+  const { nonce = payload.nonce } = accepted.extra;
+  insist(payload.nonce === nonce, 'terms_mismatch', 'the nonce is not that of the requirements');
   const terms = termsOf(accepted, payload);
   const place = await authorizationPlace(terms, accepted.extra.program);
   insist(
@@ -162,7 +161,7 @@ export async function placeOf(accepted: Accepted, payload: Pick<Collect, 'payer'
 export type Place = Awaited<ReturnType<typeof placeOf>>;
 
 /** Fields of which nothing may differ between the requirements and what the client accepted. */
-const FIXED = ['program', 'genesis', 'feePayer', 'captureAuthorizer', 'receiverAuthorizer', 'memo'] as const;
+const FIXED = ['program', 'genesis', 'feePayer', 'captureAuthorizer', 'receiverAuthorizer', 'memo', 'nonce'] as const;
 
 /** Compares what the client accepted with the requirements, deadlines apart. @throws Refusal `terms_mismatch` */
 export function insistAccepted(accepted: Accepted, wanted: Accepted): void {
@@ -233,3 +232,10 @@ export async function operationInstruction(
 /** The bytes that the receiver's authorizer signs. */
 export const consentTo = (allowed: Instruction, openedAt: number): Uint8Array =>
   consentMessage(allowed, BigInt(openedAt));
+
+/** @throws Refusal `simulation` where the cluster would refuse a transaction */
+export async function insistSimulated(cluster: Pick<Cluster, 'simulate'>, wire: Uint8Array): Promise<void> {
+  const { err, logs } = await cluster.simulate(wire, { verifySignatures: false });
+  const why = JSON.stringify(err, (_key, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
+  insist(err === null, 'simulation', `the cluster would refuse it: ${why} ${logs.at(-1) ?? ''}`.trim());
+}
