@@ -17,8 +17,8 @@ export interface Ids {
 
 type FlightPrefix = 'int' | 'ord' | 'sch' | 'bkg' | 'aff' | 'ref' | 'req';
 type MoneyPrefix = 'quo' | 'pay' | 'eff';
-/** Messages, keys, audit lines, notes; saved travellers. */
-type CommonPrefix = 'msg' | 'key' | 'aud' | 'nte' | 'trv';
+/** Messages, keys, audit lines, notes; saved travellers and watches. */
+type CommonPrefix = 'msg' | 'key' | 'aud' | 'nte' | 'trv' | 'wch';
 /** Orders, outbound requests, requirements, customer data, attestations, partners, customers. */
 type PartnerPrefix = 'rmp' | 'out' | 'rqm' | 'dat' | 'att' | 'par' | 'cus';
 type IdPrefix = FlightPrefix | MoneyPrefix | CommonPrefix | PartnerPrefix;

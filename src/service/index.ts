@@ -173,6 +173,12 @@ export const openCarrierSite = async (options: CarrierSiteOptions) =>
 export const openDuffelSandbox = async (options: DuffelSandboxOptions) =>
   (await import('./sandbox.ts')).openDuffelSandbox(options);
 
+/** The ways out of pages and mails by themselves. @throws Problem `usage` for settings that can't work */
+export async function openNotices(home: string, settings: ServiceOptions['notify']) {
+  if (settings) (await loadSettings()).checkSettings(settings);
+  return (await loadTransports()).createTransports(home, settings);
+}
+
 export const openClusterOnly = async (options: ServiceOptions): Promise<Omit<Service, 'reconcile'>> =>
   (await import('./cluster-only.ts')).openClusterOnly(options);
 

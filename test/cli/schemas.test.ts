@@ -74,6 +74,18 @@ describe.sequential('a traveller', () => {
     await refused('search LIS london --depart fri', 2, 'usage');
   });
 
+  test('watches a route', async () => {
+    await held('watch', 'LIS BER --depart +34d --below 90 --dry-run');
+    const fall = await held('watch', 'LIS BER --depart +34d --below 5000 --notify page --yes');
+    expect(faultsOf('watch resume', fall)).toEqual([]);
+    covered.add('watch resume');
+    await held('watch list', '');
+    await held('watch history', String(fall.watch_id));
+    await held('watch end', '--dry-run');
+    await held('watch end', String(fall.watch_id));
+    await refused('watch resume wch_none', 3, 'not_found');
+  });
+
   test('streams offers as lines', async () => {
     const ran = await run('search LIS BER --depart +33d --ndjson');
     const lines = ran.stdout.trimEnd().split('\n');

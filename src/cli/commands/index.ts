@@ -32,6 +32,7 @@ import { turnSwitch } from './switch/spec.ts';
 import * as travellers from './travellers/spec.ts';
 import { upgrade } from './upgrade/spec.ts';
 import * as wallet from './wallet/spec.ts';
+import * as watch from './watch/spec.ts';
 
 /** The table of contents of the tool: every command in the order of the help, and the code that runs it, loaded when it runs. */
 export const TOOL: ToolSpec = {
@@ -93,6 +94,11 @@ export const TOOL: ToolSpec = {
     'Book, follow, refund:': [
       run(search, async () => (await import('./search/run.ts')).search),
       run(searchUpdates, async () => (await import('./search/updates.ts')).searchUpdates),
+      run(watch.watch, async () => (await import('./watch/run.ts')).watch),
+      run(watch.watchList, async () => (await import('./watch/run.ts')).watchList),
+      run(watch.watchResume, async () => (await import('./watch/run.ts')).watchResume),
+      run(watch.watchHistory, async () => (await import('./watch/run.ts')).watchHistory),
+      run(watch.watchEnd, async () => (await import('./watch/run.ts')).watchEnd),
       run(airports, async () => (await import('./airports/run.ts')).airports),
       run(offer, async () => (await import('./offer/run.ts')).offer),
       run(intent.intentCreate, async () => (await import('./intent/create.ts')).intentCreate),

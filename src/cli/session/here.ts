@@ -64,6 +64,8 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
           seed: setting('seed'),
           ...options,
         }),
+      /** Pages and mails, as the services send them: `watch`. */
+      openNotices: async () => (await rooms()).openNotices(home, notifySettings(setting)),
       /** The services' database by itself: `db`. */
       databaseDesk: async () =>
         (await rooms()).openDatabaseDesk({

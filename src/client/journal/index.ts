@@ -8,5 +8,6 @@ export type {
 export type { ClientStore, NotedIntent } from './store.ts';
 export { clientMigrations } from './store-schema.ts';
 export type { SavedTraveller, TravellerFields } from './travellers.ts';
+export type { Look, Notice, Watch, Watches, WatchTerms } from './watches.ts';
 
 export const loadStore = () => import('./store.ts');

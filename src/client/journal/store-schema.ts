@@ -22,6 +22,54 @@ export interface ClientTables {
   payments: ClientPaymentTable;
   intents: RememberedIntentTable;
   travellers: SavedTravellerTable;
+  watches: WatchTable;
+  watch_looks: WatchLookTable;
+  watch_notices: WatchNoticeTable;
+}
+
+interface WatchTable {
+  watch_id: string;
+  base_url: string;
+  /** JSON of the request, the threshold, the budget and the notices. */
+  terms_sealed: string;
+  state: 'running' | 'fell' | 'ended';
+  next_at_ms: number;
+  created_at_ms: number;
+}
+
+export interface WatchLookTable {
+  watch_id: string;
+  /** From 1. */
+  number: number;
+  begun_at_ms: number;
+  /** While it is `begun`: until then its process has it. */
+  lease_until_ms: number;
+  /** The process id. */
+  holder: number;
+  /** `lost`: cut off too long ago to be made again; it may have been paid. */
+  state: 'begun' | 'done' | 'failed' | 'lost';
+  /** Atomic USDC that it may cost, which the budget counts until `paid` is known. */
+  most: number;
+  paid: number | null;
+  /** Atomic US dollars of the cheapest offer; null: none. */
+  price: number | null;
+  offer_id: string | null;
+  /** The offer in a few words, or the reason of a failure. */
+  says: string;
+}
+
+/** The notice of a fall by one way, written with the look that saw it. */
+export interface WatchNoticeTable {
+  watch_id: string;
+  number: number;
+  /** `page`, `mail:…`, sealed: it may be an address. */
+  way_sealed: string;
+  /** Its place among the ways. */
+  at: number;
+  /** `taken`: being sent, by the process of `holder`. */
+  state: 'due' | 'taken' | 'sent' | 'failed';
+  tries: number;
+  holder: number;
 }
 
 export interface ClientPaymentTable {
@@ -152,4 +200,19 @@ export const clientMigrations: readonly Migration[] = [
     ],
   },
   { name: '051_signed_at_slot', statements: ['alter table payments add column signed_at_slot bigint'] },
+  {
+    name: '060_watches',
+    statements: [
+      `create table watches (
+        watch_id text primary key, base_url text not null, terms_sealed text not null, state text not null,
+        next_at_ms bigint not null, created_at_ms bigint not null)`,
+      `create table watch_looks (
+        watch_id text not null, number bigint not null, begun_at_ms bigint not null, lease_until_ms bigint not null,
+        holder bigint not null, state text not null, most bigint not null, paid bigint, price bigint, offer_id text,
+        says text not null, primary key (watch_id, number))`,
+      `create table watch_notices (
+        watch_id text not null, number bigint not null, at bigint not null, way_sealed text not null,
+        state text not null, tries bigint not null, holder bigint not null, primary key (watch_id, number, at))`,
+    ],
+  },
 ];

@@ -77,6 +77,7 @@ export async function openClientStore({ path, ...rest }: Omit<StorePorts, 'db'> 
       return { ...notedFrom(row), supportCode, terms: termsIn(secrets, row) };
     },
     travellers: async () => (await import('./travellers.ts')).createTravellers(ports),
+    watches: async () => (await import('./watches.ts')).createWatches(ports),
     shut: () => db.destroy(),
   };
 }

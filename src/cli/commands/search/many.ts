@@ -8,6 +8,7 @@ import {
   type Spender,
   type Spending,
 } from '../../../client/base/index.ts';
+import type { FlightsClient } from '../../../client/index.ts';
 import { PaymentPlanned } from '../../../client/payer/index.ts';
 import { hiddenTogether } from '../../../kernel/domain/offer-filters.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
@@ -232,11 +233,18 @@ async function searchAll<Cell, Kept extends object>(
 }
 
 /** The price of one search now, atomic USDC; 0 where the service asks for nothing. Asks, and pays nothing. */
-export async function searchPrice(context: CommandContext, request: SearchRequestInput): Promise<bigint> {
-  context.terminal.phase('Asking what a search costs');
-  const flights = await context.session.flights({ plan: true });
+export const searchPrice = (context: CommandContext, request: SearchRequestInput): Promise<bigint> =>
+  callPrice(context, 'Asking what a search costs', (flights) => flights.search(request, { signal: context.signal }));
+
+/** The same for any paid call. */
+export async function callPrice(
+  { terminal, session }: CommandContext,
+  phase: string,
+  call: (flights: FlightsClient) => Promise<unknown>,
+): Promise<bigint> {
+  terminal.phase(phase);
   try {
-    await flights.search(request, { signal: context.signal });
+    await call(await session.flights({ plan: true }));
     return 0n;
   } catch (error) {
     if (error instanceof PaymentPlanned) return BigInt(error.plan.amount_atomic);
@@ -348,7 +356,7 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
  * @returns what was signed in the last 24 hours, atomic USDC
  * @throws Problem `insufficient_funds`
  */
-async function spentOrMissing({ session }: CommandContext, total: bigint): Promise<bigint> {
+export async function spentOrMissing({ session }: CommandContext, total: bigint): Promise<bigint> {
   if (total === 0n) return 0n;
   const [wallet, cluster, store] = [await session.wallet(), await session.cluster(), await session.store()];
   const { network, usdcAccount } = await usdcOf(cluster, wallet.address);
