@@ -48,7 +48,12 @@ describe('at the cursor may stand', () => {
   });
 
   test('options, of the command and everywhere, and their choices in both forms', async () => {
-    expect(await complete('search', 'LIS', 'BER', '--max')).toEqual(['--max-stops', '--max-price', '--max-payment']);
+    expect(await complete('search', 'LIS', 'BER', '--max')).toEqual([
+      '--max-stops',
+      '--max-duration',
+      '--max-price',
+      '--max-payment',
+    ]);
     expect(await complete('search', '--cabin', 'b')).toEqual(['business']);
     // bash takes `--cabin=b` apart.
     expect(await complete('search', '--cabin', '=', 'b')).toEqual(['business']);

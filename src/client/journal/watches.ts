@@ -57,7 +57,8 @@ export type Watches = ReturnType<typeof createWatches>;
  * Watches and their looks. A look is a row before it is paid, which keeps its most from the budget until it is known what it
  * cost; of two processes one makes it. A look that was cut off is made again as the same call, which the payer pays once.
  */
-export function createWatches({ db, secrets, clock, ids }: StorePorts) {
+export function createWatches(ports: StorePorts) {
+  const { db, secrets, clock, ids } = ports;
   const place = (watchId: string) => `watches.terms_sealed.${watchId}`;
   const watchFrom = (row: Selectable<ClientTables['watches']>): Watch => ({
     ...(JSON.parse(secrets.decrypt(place(row.watch_id), row.terms_sealed)) as WatchTerms),
@@ -67,12 +68,6 @@ export function createWatches({ db, secrets, clock, ids }: StorePorts) {
     nextAtMs: row.next_at_ms,
     createdAt: instant(row.created_at_ms),
   });
-  const look = (tx: Transaction<ClientTables> | StorePorts['db'], watchId: string, number: number) =>
-    tx.updateTable('watch_looks').where('watch_id', '=', watchId).where('number', '=', number);
-  const notice = (tx: Transaction<ClientTables> | StorePorts['db'], watchId: string, number: number, at: number) =>
-    tx.updateTable('watch_notices').where('watch_id', '=', watchId).where('number', '=', number).where('at', '=', at);
-  const wayPlace = (watchId: string, number: number, at: number) =>
-    `watch_notices.way_sealed.${watchId}.${number}.${at}`;
   const find = async (watchId: string) => {
     const row = await db.selectFrom('watches').selectAll().where('watch_id', '=', watchId).executeTakeFirst();
     if (!row) throw problem('not_found', { message: `There is no watch ${watchId}.` });
@@ -103,61 +98,7 @@ export function createWatches({ db, secrets, clock, ids }: StorePorts) {
     end: async (watchId: string): Promise<void> =>
       void (await db.updateTable('watches').set({ state: 'ended' }).where('watch_id', '=', watchId).execute()),
 
-    /** Takes the next look, once it is due and the budget of 24 hours has room for it. */
-    async claim({ watchId, everyMs, perLook, perDay, untilMs }: Watch): Promise<Claim> {
-      const nowMs = clock.now();
-      return db.transaction().execute(async (tx): Promise<Claim> => {
-        const watch = await tx
-          .selectFrom('watches')
-          .select(['state', 'next_at_ms'])
-          .where('watch_id', '=', watchId)
-          .executeTakeFirstOrThrow();
-        const set = (change: { state?: WatchState; next_at_ms?: number }) =>
-          tx.updateTable('watches').set(change).where('watch_id', '=', watchId).execute();
-        const all = await tx.selectFrom('watch_looks').selectAll().where('watch_id', '=', watchId).execute();
-        const last = all.toSorted((a, b) => a.number - b.number).at(-1);
-        const mine = { lease_until_ms: nowMs + LEASE_MS, holder: process.pid };
-        if (last?.state === 'begun') {
-          const isHeld = last.lease_until_ms > nowMs && last.lease_until_ms <= nowMs + LEASE_MS && isAlive(last.holder);
-          if (isHeld) return { kind: 'wait', untilMs: last.lease_until_ms, why: 'busy' };
-          const isFresh = nowMs >= last.begun_at_ms && nowMs - last.begun_at_ms < AGAIN_MS;
-          await look(tx, watchId, last.number)
-            .set(isFresh ? mine : { state: 'lost' })
-            .execute();
-          if (isFresh) return { kind: 'look', number: last.number };
-        }
-        if (watch.state === 'ended' || nowMs >= untilMs) {
-          await set({ state: 'ended' });
-          return { kind: 'over' };
-        }
-        // A clock that was set back makes no watch wait longer than one interval.
-        const nextAtMs = Math.min(watch.next_at_ms, nowMs + everyMs);
-        if (nextAtMs > nowMs) {
-          if (nextAtMs !== watch.next_at_ms) await set({ next_at_ms: nextAtMs });
-          return { kind: 'wait', untilMs: nextAtMs, why: 'not_due' };
-        }
-        // Looks of a future that a clock was set back from count as well.
-        const counted = all.filter(({ begun_at_ms: at }) => at > nowMs - DAY_MS);
-        const spent = counted.reduce((sum, { paid, most }) => sum + (paid ?? most), 0);
-        if (spent + perLook > perDay) {
-          const oldestMs = Math.min(
-            ...counted.filter((one) => (one.paid ?? one.most) > 0).map((one) => one.begun_at_ms),
-          );
-          const freeMs = Math.min(oldestMs + DAY_MS, nowMs + everyMs);
-          await set({ next_at_ms: freeMs });
-          return { kind: 'wait', untilMs: freeMs, why: 'budget' };
-        }
-        const number = (last?.number ?? 0) + 1;
-        const nothing = { paid: null, price: null, offer_id: null, says: '' };
-        await tx
-          .insertInto('watch_looks')
-          .values({ watch_id: watchId, number, begun_at_ms: nowMs, ...mine, state: 'begun', most: perLook, ...nothing })
-          .execute();
-        await set({ next_at_ms: nowMs + everyMs });
-        return { kind: 'look', number };
-      });
-    },
-
+    claim: (watch: Watch) => claim(ports, watch),
     /** Gives a look back that was cut off: it is made again, and not paid twice. */
     release: async (watchId: string, number: number, againAtMs = 0): Promise<void> =>
       void (await look(db, watchId, number)
@@ -170,79 +111,150 @@ export function createWatches({ db, secrets, clock, ids }: StorePorts) {
     failed: async (watchId: string, number: number, says: string, paid: 0 | null): Promise<void> =>
       void (await look(db, watchId, number).set({ state: 'failed', says, paid }).execute()),
 
-    /**
-     * Notes what a look found. A price below the threshold is a fall unless the look before was below too; its notice is
-     * written with it.
-     * @returns true for a fall; false also where another process has noted this look
-     */
-    done: ({ watchId, below, notify }: Watch, number: number, found: Found): Promise<boolean> =>
-      db.transaction().execute(async (tx) => {
-        const { paid, price, offerId, says } = found;
-        const isBelow = price !== null && price < below;
-        const { state } = await tx
-          .selectFrom('watches')
-          .select('state')
-          .where('watch_id', '=', watchId)
-          .executeTakeFirstOrThrow();
-        const fell = isBelow && state !== 'fell';
-        const noted = await look(tx, watchId, number)
-          .set({ state: 'done', paid, price, offer_id: offerId, says })
-          .where('state', '=', 'begun')
-          .executeTakeFirst();
-        if (noted.numUpdatedRows === 0n) return false;
-        for (const [at, way] of (fell ? notify : []).entries()) {
-          const way_sealed = secrets.encrypt(wayPlace(watchId, number, at), way);
-          const written = { watch_id: watchId, number, at, way_sealed, state: 'due' as const, tries: 0, holder: 0 };
-          await tx.insertInto('watch_notices').values(written).execute();
-        }
-        // Without an offer nothing is known of the price: a fall stays one.
-        const next = isBelow ? 'fell' : price === null && state === 'fell' ? 'fell' : 'running';
-        if (state !== 'ended')
-          await tx.updateTable('watches').set({ state: next }).where('watch_id', '=', watchId).execute();
-        return fell;
-      }),
-
-    /** Oldest first. */
-    async notices(watchId: string): Promise<Notice[]> {
-      const rows = await db
-        .selectFrom('watch_notices')
-        .selectAll()
-        .where('watch_id', '=', watchId)
-        .orderBy('number')
-        .orderBy('at')
-        .execute();
-      return rows.map(({ way_sealed, ...row }) => ({
-        ...row,
-        way: secrets.decrypt(wayPlace(watchId, row.number, row.at), way_sealed),
-      }));
-    },
-    /**
-     * Takes a notice, so that one process sends it. One whose process died is taken again, under the same id, unless it is a
-     * program, which is started once.
-     * @returns how often it was tried, with this try; null: not to be sent
-     */
-    takeNotice: ({ watch_id, number, at, way }: Notice): Promise<number | null> =>
-      db.transaction().execute(async (tx) => {
-        const one = () =>
-          tx
-            .selectFrom('watch_notices')
-            .selectAll()
-            .where('watch_id', '=', watch_id)
-            .where('number', '=', number)
-            .where('at', '=', at)
-            .executeTakeFirstOrThrow();
-        const { state, tries, holder } = await one();
-        const isCutOff = state === 'taken' && !way.startsWith('command:') && !isAlive(holder);
-        if (state !== 'due' && !isCutOff) return null;
-        await notice(tx, watch_id, number, at)
-          .set({ state: 'taken', tries: tries + 1, holder: process.pid })
-          .execute();
-        return tries + 1;
-      }),
-    noticed: async ({ watch_id, number, at }: Notice, state: 'due' | 'sent' | 'failed'): Promise<void> =>
-      void (await notice(db, watch_id, number, at).set({ state }).execute()),
+    done: (watch: Watch, number: number, found: Found) => done(ports, watch, number, found),
+    ...noticesOf(ports),
   };
 }
+
+type On = Transaction<ClientTables> | StorePorts['db'];
+
+const look = (on: On, watchId: string, number: number) =>
+  on.updateTable('watch_looks').where('watch_id', '=', watchId).where('number', '=', number);
+
+const notice = (on: On, watchId: string, number: number, at: number) =>
+  on.updateTable('watch_notices').where('watch_id', '=', watchId).where('number', '=', number).where('at', '=', at);
+
+const wayPlace = (watchId: string, number: number, at: number) => `watch_notices.way_sealed.${watchId}.${number}.${at}`;
+
+/** Takes the next look, once it is due and the budget of 24 hours has room for it. */
+async function claim({ db, clock }: StorePorts, { watchId, everyMs, perLook, perDay, untilMs }: Watch): Promise<Claim> {
+  const nowMs = clock.now();
+  return db.transaction().execute(async (tx): Promise<Claim> => {
+    const watch = await tx
+      .selectFrom('watches')
+      .select(['state', 'next_at_ms'])
+      .where('watch_id', '=', watchId)
+      .executeTakeFirstOrThrow();
+    const set = (change: { state?: WatchState; next_at_ms?: number }) =>
+      tx.updateTable('watches').set(change).where('watch_id', '=', watchId).execute();
+    const all = await tx.selectFrom('watch_looks').selectAll().where('watch_id', '=', watchId).execute();
+    const last = all.toSorted((a, b) => a.number - b.number).at(-1);
+    const mine = { lease_until_ms: nowMs + LEASE_MS, holder: process.pid };
+    if (last?.state === 'begun') {
+      const isHeld = last.lease_until_ms > nowMs && last.lease_until_ms <= nowMs + LEASE_MS && isAlive(last.holder);
+      if (isHeld) return { kind: 'wait', untilMs: last.lease_until_ms, why: 'busy' };
+      const isFresh = nowMs >= last.begun_at_ms && nowMs - last.begun_at_ms < AGAIN_MS;
+      await look(tx, watchId, last.number)
+        .set(isFresh ? mine : { state: 'lost' })
+        .execute();
+      if (isFresh) return { kind: 'look', number: last.number };
+    }
+    if (watch.state === 'ended' || nowMs >= untilMs) {
+      await set({ state: 'ended' });
+      return { kind: 'over' };
+    }
+    // A clock that was set back makes no watch wait longer than one interval.
+    const nextAtMs = Math.min(watch.next_at_ms, nowMs + everyMs);
+    if (nextAtMs > nowMs) {
+      if (nextAtMs !== watch.next_at_ms) await set({ next_at_ms: nextAtMs });
+      return { kind: 'wait', untilMs: nextAtMs, why: 'not_due' };
+    }
+    // Looks of a future that a clock was set back from count as well.
+    const counted = all.filter(({ begun_at_ms: at }) => at > nowMs - DAY_MS);
+    const spent = counted.reduce((sum, { paid, most }) => sum + (paid ?? most), 0);
+    if (spent + perLook > perDay) {
+      const oldestMs = Math.min(...counted.filter((one) => (one.paid ?? one.most) > 0).map((one) => one.begun_at_ms));
+      const freeMs = Math.min(oldestMs + DAY_MS, nowMs + everyMs);
+      await set({ next_at_ms: freeMs });
+      return { kind: 'wait', untilMs: freeMs, why: 'budget' };
+    }
+    const number = (last?.number ?? 0) + 1;
+    const nothing = { paid: null, price: null, offer_id: null, says: '' };
+    await tx
+      .insertInto('watch_looks')
+      .values({ watch_id: watchId, number, begun_at_ms: nowMs, ...mine, state: 'begun', most: perLook, ...nothing })
+      .execute();
+    await set({ next_at_ms: nowMs + everyMs });
+    return { kind: 'look', number };
+  });
+}
+
+/**
+ * Notes what a look found. A price below the threshold is a fall unless the look before was below too; its notices are
+ * written with it.
+ */
+const done = (
+  { db, secrets }: StorePorts,
+  { watchId, below, notify }: Watch,
+  number: number,
+  found: Found,
+): Promise<void> =>
+  db.transaction().execute(async (tx) => {
+    const { paid, price, offerId, says } = found;
+    const isBelow = price !== null && price < below;
+    const { state } = await tx
+      .selectFrom('watches')
+      .select('state')
+      .where('watch_id', '=', watchId)
+      .executeTakeFirstOrThrow();
+    const fell = isBelow && state !== 'fell';
+    const noted = await look(tx, watchId, number)
+      .set({ state: 'done', paid, price, offer_id: offerId, says })
+      .where('state', '=', 'begun')
+      .executeTakeFirst();
+    if (noted.numUpdatedRows === 0n) return;
+    for (const [at, way] of (fell ? notify : []).entries()) {
+      const way_sealed = secrets.encrypt(wayPlace(watchId, number, at), way);
+      const written = { watch_id: watchId, number, at, way_sealed, state: 'due' as const, tries: 0, holder: 0 };
+      await tx.insertInto('watch_notices').values(written).execute();
+    }
+    // Without an offer nothing is known of the price: a fall stays one.
+    const next = isBelow ? 'fell' : price === null && state === 'fell' ? 'fell' : 'running';
+    if (state !== 'ended')
+      await tx.updateTable('watches').set({ state: next }).where('watch_id', '=', watchId).execute();
+  });
+
+const noticesOf = ({ db, secrets }: StorePorts) => ({
+  /** Oldest first. */
+  async notices(watchId: string): Promise<Notice[]> {
+    const rows = await db
+      .selectFrom('watch_notices')
+      .selectAll()
+      .where('watch_id', '=', watchId)
+      .orderBy('number')
+      .orderBy('at')
+      .execute();
+    return rows.map(({ way_sealed, ...row }) => ({
+      ...row,
+      way: secrets.decrypt(wayPlace(watchId, row.number, row.at), way_sealed),
+    }));
+  },
+  /**
+   * Takes a notice, so that one process sends it. One whose process died is taken again, under the same id, unless it is a
+   * program, which is started once.
+   * @returns how often it was tried, with this try; null: not to be sent
+   */
+  takeNotice: ({ watch_id, number, at, way }: Notice): Promise<number | null> =>
+    db.transaction().execute(async (tx) => {
+      const one = () =>
+        tx
+          .selectFrom('watch_notices')
+          .selectAll()
+          .where('watch_id', '=', watch_id)
+          .where('number', '=', number)
+          .where('at', '=', at)
+          .executeTakeFirstOrThrow();
+      const { state, tries, holder } = await one();
+      const isCutOff = state === 'taken' && !way.startsWith('command:') && !isAlive(holder);
+      if (state !== 'due' && !isCutOff) return null;
+      await notice(tx, watch_id, number, at)
+        .set({ state: 'taken', tries: tries + 1, holder: process.pid })
+        .execute();
+      return tries + 1;
+    }),
+  noticed: async ({ watch_id, number, at }: Notice, state: 'due' | 'sent' | 'failed'): Promise<void> =>
+    void (await notice(db, watch_id, number, at).set({ state }).execute()),
+});
 
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return true;

@@ -12,7 +12,8 @@ import type { CommandContext } from '../../spec/index.ts';
 import { suitingText } from '../../view/flights/index.ts';
 import { firstOfferLines } from '../../view/index.ts';
 import { filtersOf, limitOf, openSearchMemory, searchRequestOf, showOffers, type WaitingOptions } from './index.ts';
-import { type Ended, searchMany, searchPrice } from './many.ts';
+import { type Ended, searchMany } from './many.ts';
+import { searchPrice } from './price.ts';
 import type { AnyAirportDocument } from './result.ts';
 
 interface Route {

@@ -12,6 +12,8 @@ import type { SearchTitle } from '../../view/flights/index.ts';
 import { hiddenText, incompleteText, numberedOffers, searchView } from '../../view/flights/index.ts';
 import type * as spec from './spec.ts';
 
+export const loadPrice = () => import('./price.ts');
+
 export type SearchOptions = Omit<OptionsOf<typeof spec.search>, 'basic'> & { readonly basic?: boolean };
 export type FilterOptions = Partial<
   Pick<

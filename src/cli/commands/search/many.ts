@@ -1,5 +1,4 @@
 import {
-  BUDGET_WINDOW_MS,
   freeCall,
   liftedBy,
   mayBePaid,
@@ -8,8 +7,6 @@ import {
   type Spender,
   type Spending,
 } from '../../../client/base/index.ts';
-import type { FlightsClient } from '../../../client/index.ts';
-import { PaymentPlanned } from '../../../client/payer/index.ts';
 import { hiddenTogether } from '../../../kernel/domain/offer-filters.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, type ProblemCode, problem, type Text } from '../../../kernel/problems.ts';
@@ -17,10 +14,11 @@ import type { Usdc } from '../../../kernel/usdc.ts';
 import { counted } from '../../../terminal/index.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import { followArrivals } from '../../searching/index.ts';
-import { spenderOf, usdcOf } from '../../session/index.ts';
+import { spenderOf } from '../../session/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
 import type { Remembered, SearchMemory } from './index.ts';
+import { searchPrice, spentOrMissing } from './price.ts';
 
 /** One command that is many paid searches, one for each cell: a day of a grid, or a route between two cities. */
 interface ManySearches<Cell, Kept extends object> {
@@ -232,26 +230,6 @@ async function searchAll<Cell, Kept extends object>(
   return { payments, stoppedBy };
 }
 
-/** The price of one search now, atomic USDC; 0 where the service asks for nothing. Asks, and pays nothing. */
-export const searchPrice = (context: CommandContext, request: SearchRequestInput): Promise<bigint> =>
-  callPrice(context, 'Asking what a search costs', (flights) => flights.search(request, { signal: context.signal }));
-
-/** The same for any paid call. */
-export async function callPrice(
-  { terminal, session }: CommandContext,
-  phase: string,
-  call: (flights: FlightsClient) => Promise<unknown>,
-): Promise<bigint> {
-  terminal.phase(phase);
-  try {
-    await call(await session.flights({ plan: true }));
-    return 0n;
-  } catch (error) {
-    if (error instanceof PaymentPlanned) return BigInt(error.plan.amount_atomic);
-    throw error;
-  }
-}
-
 type SearchesCost = ReturnType<typeof costOf>;
 
 /**
@@ -349,30 +327,6 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
     (usdc) => `${costText(cost, spender.most, usdc)}, more than is paid without asking.`,
     `Approve them with --yes or --max-payment ${detail.total}.`,
   );
-}
-
-/**
- * Checks that the wallet holds the whole total: half a grid is of no use.
- * @returns what was signed in the last 24 hours, atomic USDC
- * @throws Problem `insufficient_funds`
- */
-export async function spentOrMissing({ session }: CommandContext, total: bigint): Promise<bigint> {
-  if (total === 0n) return 0n;
-  const [wallet, cluster, store] = [await session.wallet(), await session.cluster(), await session.store()];
-  const { network, usdcAccount } = await usdcOf(cluster, wallet.address);
-  const held = (await cluster.tokenBalance(usdcAccount)) ?? 0n;
-  if (held >= total) return store.spent(wallet.address, network, BUDGET_WINDOW_MS);
-  const detail = {
-    wallet: wallet.address,
-    needed: formatUsdc(total),
-    held: formatUsdc(held),
-    missing: formatUsdc(total - held),
-  };
-  throw problem('insufficient_funds', {
-    message: (usdc) =>
-      `The wallet holds ${usdc(held)} of the ${detail.needed} needed; ${usdc(detail.missing)} are missing.`,
-    detail,
-  });
 }
 
 /** The price grows with the searches completed in the last 60 seconds (spec/flight-service.md, Limits). */

@@ -11,8 +11,7 @@ import { spenderOf } from '../../session/index.ts';
 import type { CommandContext, OptionsOf, Run } from '../../spec/index.ts';
 import { filterWords } from '../../view/flights/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
-import { filtersOf, searchRequestOf, understood } from '../search/index.ts';
-import { callPrice, searchPrice, spentOrMissing } from '../search/many.ts';
+import { filtersOf, loadPrice, searchRequestOf, understood } from '../search/index.ts';
 import { follow } from './follow.ts';
 import { waysOf } from './notices.ts';
 import type * as spec from './spec.ts';
@@ -73,7 +72,7 @@ async function routeOf(context: CommandContext, given: Given, to: string) {
     title: `${options.from} → ${options.to}, ${dayName(options.depart)}${back}${filters === '' ? '' : `, ${filters}`}`,
     request: request as SearchRequestInput & Record<string, unknown>,
     lastDay: options.depart,
-    price: () => searchPrice(context, request),
+    price: async () => (await loadPrice()).searchPrice(context, request),
   };
 }
 
@@ -89,7 +88,10 @@ function offerOf(context: CommandContext, given: Given) {
     title: about === '' ? `Offer ${offerId}` : `Offer${about}`,
     request: { offer_id: offerId } as Record<string, unknown>,
     lastDay: lastDayOf(clock.now() + DAY_MS),
-    price: () => callPrice(context, 'Asking what a look costs', (flights) => flights.offerDetails(offerId, { signal })),
+    price: async () =>
+      (await loadPrice()).callPrice(context, 'Asking what a look costs', (flights) =>
+        flights.offerDetails(offerId, { signal }),
+      ),
   };
 }
 
@@ -145,7 +147,7 @@ async function agree(context: CommandContext, { daily, perLook }: Budget): Promi
   const spender = spenderOf(context, session.profile);
   const spending: Spending = {
     ...{ kind: 'call', amount: daily, each: perLook },
-    spent: await spentOrMissing(context, daily),
+    spent: await (await loadPrice()).spentOrMissing(context, daily),
   };
   const verdict = mayBePaid(spending, spender);
   if (verdict.act === 'refuse') throw refusal(spending, spender, verdict.why);
