@@ -155,7 +155,16 @@ test('a walk asks for two adults and a child, and takes the return on which the 
   });
   expect(walk.exitCode, walk.stderr).toBe(0);
   expect(walk.stderr).toContain('--adults 2 --child-ages 8');
+  expect(walk.stderr).not.toContain('! leo');
   expect(walk.asked.filter((one) => /who is flying/.test(one)).at(-1)).toMatch(/a child of 8 on/);
+});
+
+test('a saved child who has a birthday before the last flight is named before the search is paid', async () => {
+  const warned = await runInMemory(
+    ['search', 'LIS', 'BER', '--depart', '+30d', '--return', '+40d', '--child-ages', '7', '--dry-run'],
+    { environment },
+  );
+  expect(warned.stderr).toContain('! leo is 8 on 31 Dec 2026, the day of the last flight: search with 8.');
 });
 
 test.each([

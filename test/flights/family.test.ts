@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOperatorKeys } from '../../src/flights/desk/keys.ts';
+import { randomIds } from '../../src/kernel/ids.ts';
 import { parseUsdc } from '../../src/kernel/money.ts';
-import type { Offer, Order, Passenger } from '../../src/wire/flights/index.ts';
+import type { Offer, Order, Passenger, RefundCase } from '../../src/wire/flights/index.ts';
 import { intent as intentSchema, searchResponse } from '../../src/wire/flights/schema.ts';
 import { openWorld, PASSENGER, type World } from './world.ts';
 
@@ -85,6 +87,32 @@ test('each of three is ticketed, and the passengers are those that were searched
   });
   expect(order.body).toMatchObject({ status: 'ticketed', passenger_count: 3 });
   expect(new Set(order.body.documents.map(({ number }) => number)).size).toBe(3);
+});
+
+test('what one of three paid is shown to an operator, and paid back to the unit', async () => {
+  const keys = createOperatorKeys({ ...world, ids: randomIds(world.clock.now) });
+  const { key } = await keys.issue({ keyId: 'key_0', name: 'first' }, 'ana', 'req_1');
+  const ask = <T>(path: string, body?: object) =>
+    world.call<T>(`/operator/refund-requests/${path}`, body, { headers: { Authorization: `Bearer ${key}` } });
+  await world.cluster.airdropUsdc(world.treasury.address, 10_000_000_000n);
+  const offer = cheapest((await world.search({ child_ages: [8, 1] })).offers.reverse());
+  const made = await world.intent(offer.offer_id);
+  await world.book(made, FAMILY);
+  await world.work();
+  const asked = await world.paid(
+    '/air/refund-requests',
+    { intent_id: made.intent_id, reason: 'Leo is ill.' },
+    { headers: { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': 'Lovelace' } },
+  );
+  expect(asked.status).toBe(202);
+  const { body } = await ask<RefundCase>(made.intent_id);
+  expect(body.fare.passengers).toEqual(offer.passengers);
+  const share = parseUsdc(body.fare.passengers?.[1]?.total_amount_decimal ?? '');
+  const before = await world.usdc(world.refundWallet.address);
+  const decision = { payout_amount: Number(share), note: 'the child alone' };
+  expect((await ask<RefundCase>(`${made.intent_id}/approve`, decision)).status).toBe(200);
+  await world.work();
+  expect((await world.usdc(world.refundWallet.address)) - before).toBe(share);
 });
 
 test('the age that counts is the one on the last flight', async () => {

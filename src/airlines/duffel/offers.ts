@@ -53,6 +53,7 @@ export function readOffer(value: unknown, reading: Reading): Offer | null {
   if (documents === null) return missing('passenger_identity_documents_required');
   const instantPayment = flag(object(raw.payment_requirements)?.requires_instant_payment);
   if (instantPayment === null) return missing('requires_instant_payment');
+  const requiredByMs = instantMs(object(raw.payment_requirements)?.payment_required_by);
   const expiresAtMs = instantMs(raw.expires_at);
   if (expiresAtMs === null) return missing('expires_at');
   const travellers = travellersOf(raw);
@@ -77,6 +78,7 @@ export function readOffer(value: unknown, reading: Reading): Offer | null {
     supported_loyalty_programmes: texts(raw.supported_loyalty_programmes),
     identity_documents_required: documents,
     requires_instant_payment: instantPayment,
+    ...(!instantPayment && requiredByMs !== null && { payment_required_by: instant(requiredByMs) }),
     expires_at: instant(expiresAtMs),
   };
 }

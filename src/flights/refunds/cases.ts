@@ -151,6 +151,7 @@ export async function showCase({ store, secrets }: FlightsPorts, opened: OpenedC
       total_amount_decimal: offer.total_amount_decimal,
       total_currency: offer.total_currency,
       conditions: offer.conditions,
+      ...(offer.passengers && { passengers: offer.passengers }),
     },
     reason: unsealed(reasonPlace(row.request_id), row.reason_sealed),
     contact: unsealed(contactPlace(row.request_id), row.contact_sealed),

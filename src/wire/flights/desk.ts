@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { conditions } from './offers.ts';
+import { conditions, offerPassenger } from './offers.ts';
 import { currency, decimal, instant } from './parts.ts';
 
 /** The operator API's wire (CONTRACT, section 8). Amounts are atomic USDC. */
@@ -100,6 +100,7 @@ export const refundCase = z.strictObject({
     total_amount_decimal: decimal,
     total_currency: currency,
     conditions: conditions.nullable(),
+    passengers: z.array(offerPassenger).optional().describe('Of a fare for children too: what each pays of it.'),
   }),
   reason: z.string().nullable().describe("The customer's words; null once purged."),
   contact: z.string().nullable(),

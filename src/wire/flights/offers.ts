@@ -109,6 +109,9 @@ export const offer = z.strictObject({
   supported_loyalty_programmes: z.array(z.string()),
   identity_documents_required: z.boolean(),
   requires_instant_payment: z.boolean(),
+  payment_required_by: instant
+    .optional()
+    .describe('Until when the airline would hold it unpaid, where it would; this service pays when it books.'),
   expires_at: instant,
   with_bags: withBags.optional(),
   fare_options_count: z.int().optional(),

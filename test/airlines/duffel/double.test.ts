@@ -13,7 +13,7 @@ import {
   type OrderBehaviourName,
 } from '../../../src/sandbox/duffel/behaviours.ts';
 import { openStore, type Store } from '../../../src/service/home.ts';
-import type { Offer } from '../../../src/wire/flights/index.ts';
+import type { Offer, Passenger } from '../../../src/wire/flights/index.ts';
 import { offer as offerSchema } from '../../../src/wire/flights/offers.ts';
 import { manualClock } from '../../clock.ts';
 import { proofTest } from '../../proof-only.ts';
@@ -283,4 +283,60 @@ test('a change by the airline names the order to look at, and its slices show it
   expect(heard).toContain(made.reference);
   const moved = await provider.order(made.providerOrderId);
   expect(moved.slices[0]?.departing_at).not.toBe(made.slices[0]?.departing_at);
+});
+
+test('an offer that its airline would hold unpaid says until when', async () => {
+  const [held] = await search('JFK', 'EWR');
+  expect(held).toMatchObject({ requires_instant_payment: false, payment_required_by: expect.stringMatching(/T.*Z$/) });
+  const paid = (await search('LIS', 'BER')).find((offer) => offer.requires_instant_payment);
+  expect(paid?.payment_required_by).toBeUndefined();
+});
+
+test('children and an infant are ordered by their ages, whatever their order, on up to four flights', async () => {
+  const places = ['LIS', 'BER', 'FCO', 'VIE', 'LIS'];
+  const slices = places
+    .slice(1)
+    .map((destination, at) => ({ origin: places[at] ?? '', destination, departDate: `2026-12-${20 + 2 * at}` }));
+  const offers = await provider.search({ slices, adults: 2, childAges: [8, 1], cabinClass: 'economy' });
+  const [offer] = offers.filter((one) => one.total_currency === 'USD' && one.owner_name === 'Duffel Airways');
+  if (!offer) throw new Error('nothing is sold in dollars');
+  for (const one of offers) offerSchema.parse(one);
+  expect(offer.slices.map(({ destination_iata }) => destination_iata)).toEqual(places.slice(1));
+  // Duffel prices all of them together, and an infant on a lap has no bags of its own.
+  expect(offer.passengers).toEqual(
+    [null, null, 8, 1].map((age) => ({
+      type: age === null ? 'adult' : age === 1 ? 'infant' : 'child',
+      age,
+      total_amount_decimal: null,
+    })),
+  );
+  expect(offer.checked_bags_included).toBe(1);
+  const child = { ...traveller(), given_name: 'Leo', born_on: '2018-12-25' };
+  const infant = { ...traveller(), given_name: 'Mia', born_on: '2025-06-01' };
+  const other = { ...traveller(), given_name: 'Bob' };
+  const wanted = order(offer);
+  const first = traveller();
+  const issues = (list: readonly Passenger[]) =>
+    provider.passengerIssues?.(list, offer).map(({ path, code }) => [path, code]);
+  expect(issues([first, infant, other, child])).toEqual([]);
+  // Seven on the first flight is eight on the last; nine is not.
+  const nine = { ...child, born_on: '2017-12-01' };
+  expect(issues([first, infant, other, nine])).toEqual([['passengers.3.born_on', 'passenger_age_mismatch']]);
+  await expect(provider.createOrder({ ...wanted, passengers: [first, infant, other, nine] })).rejects.toMatchObject({
+    reason: 'form_rejected',
+  });
+  const made = await provider.createOrder({ ...wanted, passengers: [first, infant, other, child] });
+  expect(made).toMatchObject({ status: 'ticketed', totalAmountDecimal: offer.total_amount_decimal });
+  expect(made.documents).toHaveLength(4);
+  const twoLaps = await provider.search({
+    slices: slices.slice(0, 1),
+    adults: 2,
+    childAges: [0, 1],
+    cabinClass: 'economy',
+  });
+  const [pair] = twoLaps.filter((one) => one.total_currency === 'USD' && one.owner_name === 'Duffel Airways');
+  if (!pair) throw new Error('nothing is sold in dollars');
+  const baby = { ...infant, given_name: 'Kai', born_on: '2026-06-01' };
+  const toddler = { ...infant, born_on: '2025-06-01' };
+  await provider.createOrder({ ...order(pair), passengers: [first, other, toddler, baby] });
 });

@@ -34,6 +34,7 @@ import {
 } from '../../view/flights/index.ts';
 import { isMenuOffer, lockCommand, money, offerCommand } from '../../view/index.ts';
 import {
+  loadBirthdays,
   openSearchMemory,
   paidSearch,
   type SearchMemory,
@@ -60,7 +61,9 @@ import {
 /** Says the cost of a search before it is paid, and waits for the slower sellers. */
 export const searchStep: Step = async (walk) => {
   const { trip, context } = walk;
-  const request = searchRequestOf(optionsOf(trip));
+  const options = optionsOf(trip);
+  const request = searchRequestOf(options);
+  if (options.childAges) await (await loadBirthdays()).warnOfBirthdays(context, options);
   const known = memoryOf(walk).find(request);
   const wanted = await askWanted(walk, known);
   if (wanted === null) return 'back';

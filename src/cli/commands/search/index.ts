@@ -109,6 +109,8 @@ export interface WaitingOptions extends SearchOptions {
   readonly wait: boolean;
 }
 
+export const loadBirthdays = () => import('./birthdays.ts');
+
 export const limitOf = (options: SearchOptions): number => options.limit ?? SHOWN;
 
 /** @param options with codes of airports or cities, and dates as YYYY-MM-DD */

@@ -8,7 +8,16 @@ import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { suitingText } from '../../view/flights/index.ts';
 import { costLines, firstOfferLines, withPayment } from '../../view/index.ts';
-import { filtersOf, limitOf, paidSearch, searchRequestOf, showOffers, titleOf, understood } from './index.ts';
+import {
+  filtersOf,
+  limitOf,
+  loadBirthdays,
+  paidSearch,
+  searchRequestOf,
+  showOffers,
+  titleOf,
+  understood,
+} from './index.ts';
 import type * as spec from './spec.ts';
 
 /**
@@ -34,6 +43,7 @@ export const search: Run<typeof spec.search> = async (context, given) => {
     throw problem('usage', { message: 'Use either --json or --ndjson, not both.', fix: 'Leave one of them out.' });
   }
   const request = searchRequestOf(options);
+  if (options.childAges) await (await loadBirthdays()).warnOfBirthdays(context, options);
   if (globals.dryRun) {
     const { planPaid } = await loadPaidPlan();
     return planPaid(context, (flights) => flights.search(request, { signal }), {

@@ -95,6 +95,7 @@ export function offerLines(
       ['Loyalty', offer.supported_loyalty_programmes?.join(', ') || '–'],
       ['Passports', offer.identity_documents_required ? `needs ${PASSPORTS}` : null],
       ['Good until', momentText(offer.expires_at, nowMs)],
+      ...holdFields(offer, nowMs),
     ]),
   ];
   if (services.length > 0) {
@@ -120,8 +121,21 @@ export function offerLines(
   return lines;
 }
 
+/** Says that an airline would keep the seats unpaid, and that this service does not use it. */
+function holdFields(
+  { requires_instant_payment, payment_required_by: by }: OfferDetailsResponse['offer'],
+  nowMs: number,
+) {
+  if (requires_instant_payment !== false) return [];
+  const until = by == null ? 'by the airline, unpaid' : `can be held unpaid until ${momentText(by, nowMs)}`;
+  return [
+    ['Hold', until],
+    ['', 'not used here: a booking pays the ticket at once'],
+  ] as const;
+}
+
 /** `2 adults 120.00 each, child of 8 96.50, infant of 1 12.00`: a share alone where the seller tells it. */
-function sharesText(passengers: readonly OfferPassenger[]): string {
+export function sharesText(passengers: readonly OfferPassenger[]): string {
   const adults = passengers.filter(({ age }) => age === null);
   const share = ({ total_amount_decimal: amount }: OfferPassenger) => (amount === null ? '' : ` ${money(amount)}`);
   const [first] = adults;

@@ -19,6 +19,7 @@ import {
 } from '../../../terminal/index.ts';
 import type { RefundCase, RefundCaseSummary, RefundPlan, RefundQueue } from '../../../wire/flights/index.ts';
 import { shortened, stepLines } from '../index.ts';
+import { sharesText } from './offer.ts';
 
 const usdcText = (amount: number | null, paint: Paint): string => (amount === null ? '–' : paint.usdc(amount));
 
@@ -170,6 +171,7 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
       ['Claimed by', one.claimed_by ?? '–'],
       ['Passengers', String(one.passenger_count)],
       ['Fare', `${one.fare.owner_name}, ${one.fare.fare_brand_name ?? '–'}`],
+      ['Paid for', one.fare.passengers ? sharesText(one.fare.passengers) : null],
       ['Refunds to', one.refund_wallet],
       ['On chain', chainText(one)],
       ['Decided', one.decision && `${one.decision.by}, ${utcTime(one.decision.at)}`],
