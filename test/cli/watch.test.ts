@@ -143,6 +143,17 @@ test('a clock that is set back or jumps ahead buys no look beyond the budget; at
   expect((await run('watch resume')).exitCode).toBe(3);
 });
 
+test('looks of a time that the clock was set back from count in the budget of 24 hours', async () => {
+  stopAfter(8.2);
+  await run(`${ROUTE} --below 20 --every 8h --daily 0.30 --yes`);
+  for (let times = 0; times < 3; times++) {
+    aheadMs -= 8.2 * 3_600_000;
+    stopAfter(8.2);
+    await run('watch resume');
+  }
+  expect(await payments()).toHaveLength(3);
+});
+
 test('two that follow one watch make each look once', async () => {
   stopAfter(1);
   await run(`${ROUTE} --below 20 --every 4h --yes`);
