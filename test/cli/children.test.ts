@@ -156,6 +156,7 @@ test('a walk asks for two adults and a child, and takes the return on which the 
   expect(walk.exitCode, walk.stderr).toBe(0);
   expect(walk.stderr).toContain('--adults 2 --child-ages 8');
   expect(walk.stderr).not.toContain('! leo');
+  expect(walk.stderr).toContain('Low-cost carriers are left out: they are booked here for adults alone.');
   expect(walk.asked.filter((one) => /who is flying/.test(one)).at(-1)).toMatch(/a child of 8 on/);
 });
 

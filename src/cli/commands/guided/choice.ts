@@ -25,6 +25,7 @@ import {
   filterWords,
   hiddenLines,
   type ListRow,
+  leftOutText,
   listParts,
   type NumberedFare,
   numberedOffers,
@@ -137,6 +138,7 @@ async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
   terminal.settle();
   const count = counted(list.total_offers, 'itinerary', 'itineraries');
   said(walk, 'Search', `${count}${payment ? `, ${terminal.usdc(payment.amount)}` : ''}`, searchCommand(trip));
+  if (list.sellers_left_out) terminal.note(leftOutText(list));
   if (ended.kind !== 'complete') terminal.note('Slower sellers may be missing from this list.');
   return memoryOf(walk).remember(request, { request, list, title });
 }

@@ -75,11 +75,15 @@ export const askDepart: Step = async (walk) => {
   return 'return';
 };
 
+const MOST_ONWARD = 3;
+
 /** Of a command that is shown before the travellers are asked for. */
 const ALONE = { adults: 1, childAges: [] as number[] };
 
 export const askReturn: Step = async (walk) => {
   const { trip } = walk;
+  // Coming back to a full journey asks for its last flight again.
+  if (trip.onward.length === MOST_ONWARD) trip.onward = trip.onward.slice(0, -1);
   if (trip.onward.length > 0) return askOnward(walk);
   const depart = trip.depart ?? '';
   const answer = await walk.ask.text({
@@ -97,8 +101,6 @@ export const askReturn: Step = async (walk) => {
   said(walk, 'Return', value, searchCommand({ ...trip, ...ALONE }));
   return 'adults';
 };
-
-const MOST_ONWARD = 3;
 
 /** Asks for the flight after the last one, until there is none. */
 async function askOnward(walk: Walk): Promise<StepName | 'back'> {

@@ -5,6 +5,7 @@ export * from './refund.ts';
 export * from './refund-desk.ts';
 export {
   incompleteText,
+  leftOutText,
   listLines,
   listParts,
   numberedOffers,

@@ -105,7 +105,7 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
 }
 
 /** Says which sellers could not sell the search at all. */
-function leftOutText({ sellers_left_out: [out] = [] }: SearchResponse): string {
+export function leftOutText({ sellers_left_out: [out] = [] }: SearchResponse): string {
   if (!out) return '';
   const what = out.because === 'child_ages' ? 'adults alone' : 'one way, or there and back';
   return `Low-cost carriers are left out: they are booked here for ${what}.`;
