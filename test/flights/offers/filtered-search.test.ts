@@ -78,6 +78,19 @@ test('low-cost offers that land later pass the same filters', async () => {
     .toEqual({ status: 'complete', flown: ['P2'], hidden: 'not_airlines' });
 });
 
+test('a code that our table lacks may be an airline where the airlines are real', async () => {
+  const real = world.service(({ provider, ...ports }) => ({
+    ...ports,
+    provider: provider && { ...provider, isSandbox: false },
+  }));
+  const asked = async (code: string) => (await real.call('/air/search', { ...TRIP, airlines: [code] })).status;
+  expect([
+    await asked('0Q'),
+    await asked('0QQ'),
+    (await world.call('/air/search', { ...TRIP, airlines: ['0Q'] })).status,
+  ]).toEqual([402, 400, 400]);
+});
+
 test('an unknown airline is refused before the charge, with the likely one; so are times that exclude each other', async () => {
   const refused = async (body: object) =>
     (await world.call('/air/search', { ...TRIP, ...body })) as {
