@@ -57,6 +57,7 @@ describe.skipIf(!postgresIsInstalled)(
       await import('./reconcile.test.ts');
       keepInGate('every act that a database forgot');
     });
+    if (isProof) describe('bookings that are authorized', () => import('./authorized.test.ts').then(() => undefined));
     describe('what is stuck', async () => {
       await import('./desk/stuck-others.test.ts');
       keepInGate('what one operator says of a case', 'a cancellation that begins while an operator');

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { isProof } from '../../rounds.ts';
 import { DAY } from '../program-world.ts';
 import { type Act, CALLS, type ConsentedAct, type Flaw, WAYS } from './acts.ts';
 import { AMOUNT, I64_MAX, INTENTS, NAMES, SOUND, U64_MAX } from './cast.ts';
@@ -117,6 +118,16 @@ const consented: fc.Arbitrary<ConsentedAct> = fc.record({
   source: mostly<ConsentedAct['source']>('own', 'vault', 'otherCoin', 'treasury'),
   flaw: rarely,
 });
+/** Sound refunds of what was captured: by chance alone one in some thousand acts is. */
+const refundCaptured: fc.Arbitrary<ConsentedAct> = fc.record({
+  do: fc.constant('refundCaptured' as const),
+  which: authorization,
+  by: fc.constant('operator' as const),
+  amount: fc.constantFrom(1n, 1n, 400n),
+  release: fc.constant(false),
+  consent: fc.constant('signed' as const),
+  consentBy: fc.constant('authorizer of it' as const),
+});
 const openAtAnyTime: fc.Arbitrary<Act> = fc.record({
   do: fc.constant('open' as const),
   which,
@@ -131,6 +142,8 @@ const instruction: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: openAtAnyTime },
   { weight: 8, arbitrary: authorize },
   { weight: 24, arbitrary: consented },
+  // In the short form it would crowd out what else is rare.
+  ...(isProof ? [{ weight: 6, arbitrary: refundCaptured }] : []),
   {
     weight: 8,
     arbitrary: fc.record({
