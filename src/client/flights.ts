@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../kernel/clock.ts';
+import type { Bags } from '../kernel/domain/bags.ts';
 import type { Fetch } from '../kernel/http.ts';
 import { isProblem, problem, reworded } from '../kernel/problems.ts';
 import type * as wire from '../wire/flights/index.ts';
@@ -66,7 +67,7 @@ export function createFlightsClient(ports: FlightsClientPorts) {
       const body = await free(post('/air/search-updates', request), options);
       return searchUpdatesOf(body, request.search_id, request.cursor ?? '');
     },
-    offerDetails: (offerId: string, options: CallOptions = {}) => offerDetails(ports, offerId, options),
+    offerDetails: (offerId: string, options: DetailsOptions = {}) => offerDetails(ports, offerId, options),
     createIntent: (request: wire.CreateIntentRequest, options: CallOptions = {}) =>
       paid(post('/air/intents', request), createdIntentOf, options),
     /** With the support code, includes an operator's reason for a rejected refund. */
@@ -135,6 +136,11 @@ async function askPaid<T>(
   return { value: read(body), payment };
 }
 
+interface DetailsOptions extends CallOptions {
+  /** Prices the offer and its menu with these bags. */
+  readonly bags?: Bags | undefined;
+}
+
 /**
  * Polls a fare menu with one payment, which neither a pending nor a failed menu charges; at the timeout it returns the
  * menu pending and unpaid.
@@ -142,10 +148,10 @@ async function askPaid<T>(
 async function offerDetails(
   ports: FlightsClientPorts,
   offerId: string,
-  options: CallOptions,
+  { bags, ...options }: DetailsOptions,
 ): Promise<Paid<wire.OfferDetailsResponse>> {
   const { clock = systemClock } = ports;
-  const call = { ...post('/air/offer-details', { offer_id: offerId }), freshForMs: FRESH_MS };
+  const call = { ...post('/air/offer-details', { offer_id: offerId, ...(bags && { bags }) }), freshForMs: FRESH_MS };
   const deadlineMs = clock.now() + timeoutOf(ports);
   for (;;) {
     const details = await askPaid(ports, call, offerDetailsOf, options);

@@ -103,6 +103,7 @@ async function searching(given: Given = {}) {
       listed: () => [],
       rememberMenu: async () => ({}),
       resolve: (id) => id,
+      bagsOf: () => undefined,
       fareFamily: () => [],
       journey: () => null,
       rememberIntents: () => undefined,

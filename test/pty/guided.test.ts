@@ -68,6 +68,24 @@ test('Ctrl-C before anything costs says so; Esc goes back a question', async () 
   expect(screen.hasCursor()).toBe(true);
 });
 
+test('b at the search adds a bag each: the list is priced with it, and the command to copy says so', async () => {
+  const screen = begin(80);
+  await answer(screen, /From: a city/, 'lisbon');
+  await answer(screen, /To: a city/, 'ber');
+  await answer(screen, /Depart, such as/, '+30d');
+  await answer(screen, /Return: a date/, '');
+  await answer(screen, /Travellers, 1 to 9/, '');
+  await screen.shows(/Search LIS → BER\?[\s\S]*checked bags each: 0/);
+  screen.type('b');
+  await screen.shows(/checked bags each: 1/);
+  screen.type(KEYS.enter);
+  const list = await screen.shows(/Which flight\?[\s\S]*Ctrl-C quit/);
+  expect(list).toMatch(/with 1 bag each/);
+  expect(list).toMatch(/--bags 1/);
+  screen.type(KEYS.ctrlC);
+  expect(await screen.ended()).toBe(130);
+});
+
 proofTest('Ctrl-C says at each step what is paid; a list follows the size of the terminal, with its mark', async () => {
   const home = join(tool.home, 'steps');
   const screen = openScreen([], { env: { ...tool.env, FARELOCK_HOME: home }, cwd: tool.home, rows: 40 });

@@ -1,5 +1,6 @@
 export { placeOf } from './airports.ts';
 export * from './arrivals.ts';
+export * from './bags.ts';
 export * from './dates.ts';
 
 export const loadAirports = () => import('./airports.ts');

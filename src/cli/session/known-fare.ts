@@ -15,6 +15,7 @@ const FIELDS = [
   'base_amount_decimal',
   'tax_amount_decimal',
   'identity_documents_required',
+  'with_bags',
 ] as const satisfies readonly (keyof Offer)[];
 
 /** A fare as a search or an offer showed it: enough to say once more what is bought, before it is paid. */
@@ -54,6 +55,7 @@ const otherFare = (offer: Offer, fare: FareOption | MenuFare): KnownFare => ({
   total_currency: fare.total_currency,
   base_amount_decimal: null,
   tax_amount_decimal: null,
+  with_bags: fare.with_bags,
 });
 
 /** A fare from a file or a note of this home; null for one of an older version, or edited by hand. */

@@ -1,3 +1,4 @@
+import type { Bags } from '../../kernel/domain/bags.ts';
 import { type Problem, type ProblemCode, type ProblemOptions, problem } from '../../kernel/problems.ts';
 import { farelock } from '../../kernel/shell-word.ts';
 import type { Streams } from '../../terminal/index.ts';
@@ -32,6 +33,8 @@ interface RecentPage {
   readonly intents: readonly string[];
   /** Intents that were created or listed here, the newest first. */
   readonly seen: readonly string[];
+  /** Of the search that the numbers are of: its prices are with these. */
+  readonly bags?: Bags | undefined;
 }
 
 const ROW = /^\d{1,3}(\.\d{1,3}){0,2}$/;
@@ -73,7 +76,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void, pla
     return offerId;
   };
   return {
-    async remember(offers: readonly Offer[], numbered: Readonly<Record<string, string>>): Promise<void> {
+    async remember(offers: readonly Offer[], numbered: Readonly<Record<string, string>>, bags?: Bags): Promise<void> {
       const journeys: Record<string, KeptJourney> = {};
       for (const offer of offers) {
         for (const option of offer.fare_options ?? []) {
@@ -81,11 +84,17 @@ export function openRecentOffers(path: string, warn: (text: string) => void, pla
         }
         journeys[offer.offer_id] = journeyOf(offer, fareOf(offer));
       }
-      write({ numbered, journeys, itineraries: itinerariesOf(offers), intents: [] });
+      write({ numbered, journeys, itineraries: itinerariesOf(offers), intents: [], bags });
     },
     /** One offer as number 1, in place of the last list. */
     rememberOne(offerId: string, journey: RecentJourney): void {
-      write({ numbered: { '1': offerId }, journeys: { [offerId]: journey }, itineraries: {}, intents: [] });
+      write({
+        numbered: { '1': offerId },
+        journeys: { [offerId]: journey },
+        itineraries: {},
+        intents: [],
+        bags: undefined,
+      });
     },
     /**
      * The fares of a lowcost offer's menu: `3.1`, `3.2`, … where the offer was number 3, or `3.1.1`, … where the list
@@ -110,6 +119,8 @@ export function openRecentOffers(path: string, warn: (text: string) => void, pla
       });
       return isKept ? Object.fromEntries(known) : {};
     },
+    /** The bags that a row of the last list was priced with; none for an offer id. */
+    bagsOf: (idOrNumber: string): Bags | undefined => (ROW.test(idOrNumber) ? read().bags : undefined),
     /** The offer of a number of the last search here; an offer id stays. */
     resolve,
     ...intentRows({ read, write, resolve, pages }),

@@ -175,3 +175,9 @@ export const clusterOptions = [
   option('--genesis <hash>', 'expected hash of the first block of the cluster'),
   option('--usdc-mint <address>', "mint of the USDC there (default: Circle's)"),
 ] as const;
+
+/** Of every command that searches, prices or locks with bags. */
+export const bagOptions = [
+  option('--bags <n>', 'with checked bags for each traveller, 0 to 5', integerOption(0, 5)),
+  option('--carry-on', 'with a cabin bag for each traveller'),
+] as const;

@@ -35,7 +35,7 @@ export const withPayment = <T extends object>(
 export const shortened = (text: string): string => (text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text);
 
 /** The shortest command that locks an offer, by its id or its number. */
-export const lockCommand = (offer: string) => farelock`intent ${offer}`;
+export const lockCommand = (offer: string, bags: readonly string[] = []) => farelock`intent ${offer} ${[...bags]}`;
 
 /** The next command for an offer: one of the lowcost tier has a fare menu to choose from first. */
 export const offerCommand = (

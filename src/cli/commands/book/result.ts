@@ -17,6 +17,7 @@ const knownFare = offer.pick({
   total_currency: true,
   base_amount_decimal: true,
   tax_amount_decimal: true,
+  with_bags: true,
 });
 
 export const book = published(paid(wire.intent), {

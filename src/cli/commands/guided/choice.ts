@@ -16,7 +16,7 @@ import {
   wrap,
 } from '../../../terminal/index.ts';
 import type { SearchRequestInput } from '../../../wire/flights/index.ts';
-import { gatherOffers } from '../../searching/index.ts';
+import { askedBags, gatherOffers } from '../../searching/index.ts';
 import { fareOf, fareOfOption, shortOf } from '../../session/index.ts';
 import {
   airlineText,
@@ -29,6 +29,7 @@ import {
   listParts,
   type NumberedFare,
   numberedOffers,
+  priceShown,
   rowsOf,
   STACKED,
   stopsText,
@@ -62,12 +63,12 @@ import {
 /** Says the cost of a search before it is paid, and waits for the slower sellers. */
 export const searchStep: Step = async (walk) => {
   const { trip, context } = walk;
+  const wanted = await askWanted(walk);
+  if (wanted === null) return 'back';
   const options = optionsOf(trip);
   const request = searchRequestOf(options);
   if (options.childAges) await (await loadBirthdays()).warnOfBirthdays(context, options);
   const known = memoryOf(walk).find(request);
-  const wanted = await askWanted(walk, known);
-  if (wanted === null) return 'back';
   // A new search forgets the last result and choice.
   Object.assign(trip, { found: null, offer: null, offerId: null, marked: null });
   Object.assign(trip.arrangement, asFound());
@@ -75,7 +76,7 @@ export const searchStep: Step = async (walk) => {
     const found = wanted === 'known' && known ? known : await search(walk, request);
     const { list } = found;
     trip.found = found;
-    await context.session.recentOffers.remember(list.offers, numberedOffers(list, true));
+    await context.session.recentOffers.remember(list.offers, numberedOffers(list, true), trip.bags);
     if (list.offers.length > 0) return 'itinerary';
     context.terminal.note('No offers match. Try another day.');
     await context.session.paidHere.shown();
@@ -95,6 +96,8 @@ const optionsOf = (trip: Trip): WaitingOptions => ({
   ...(trip.onward.length > 0 && { onward: trip.onward.slice() }),
   adults: trip.adults,
   ...(trip.childAges.length > 0 && { childAges: trip.childAges.slice() }),
+  bags: trip.bags.checked,
+  ...(trip.bags.carry_on > 0 && { carryOn: true as const }),
   wait: true,
 });
 
@@ -110,21 +113,53 @@ const memoryOf = ({ context }: Walk): SearchMemory<Searched> =>
     Number.POSITIVE_INFINITY,
   );
 
-async function askWanted({ trip, ask, context: { clock, terminal } }: Walk, known: Found | null) {
+/** The bags of the search change at a key, which costs no question. */
+async function askWanted(walk: Walk) {
+  const { trip, ask, context } = walk;
+  const { clock, terminal } = context;
   const cities = trip.onward.map((flight) => flight.split('@')[0]?.replace('-', ' → '));
   const route = [`${trip.from?.iata} → ${trip.to?.iata}`, ...cities].join(', ');
+  const knownNow = () => memoryOf(walk).find(searchRequestOf(optionsOf(trip)));
+  const known = knownNow();
+  const drawn = () => {
+    const found = knownNow();
+    return {
+      lines: [
+        ...(found ? [{ name: 'Show them again, free of charge', value: 'known' as const }] : []),
+        { name: found ? `Search again, for ${terminal.usdc('0.10')}` : 'Search', value: 'search' as const },
+        { name: 'Change something', value: null },
+      ],
+    };
+  };
   const answer = await ask.choose<'known' | 'search' | null>({
     message: known
       ? `You searched ${route} ${fromNow(instant(known.atMs), clock.now())}, and those fares are still available.`
       : `Search ${route}? It costs ${terminal.usdc('0.10')}, more at busy times.`,
-    lines: [
-      ...(known ? [{ name: 'Show them again, free of charge', value: 'known' as const }] : []),
-      { name: known ? `Search again, for ${terminal.usdc('0.10')}` : 'Search', value: 'search' },
-      { name: 'Change something', value: null },
-    ],
+    ...drawn(),
+    redrawn: drawn,
+    keys: bagKeys(trip),
   });
   return answer.kind === 'back' ? null : answer.value;
 }
+
+const MOST_BAGS = 3;
+
+const bagKeys = (trip: Trip): StepKey[] => [
+  {
+    key: 'b',
+    label: () => `checked bags each: ${trip.bags.checked}`,
+    press() {
+      trip.bags = { ...trip.bags, checked: (trip.bags.checked + 1) % (MOST_BAGS + 1) };
+    },
+  },
+  {
+    key: 'c',
+    label: () => `cabin bag each: ${trip.bags.carry_on > 0 ? 'yes' : 'no'}`,
+    press() {
+      trip.bags = { ...trip.bags, carry_on: 1 - trip.bags.carry_on };
+    },
+  },
+];
 
 async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
   const { trip, context } = walk;
@@ -327,7 +362,7 @@ export const chooseFare: Step = async (walk) => {
   if (answer.kind === 'back') return 'back';
   const fare = fares.find(({ offer_id }) => offer_id === answer.value);
   const price = fare
-    ? `${fare.fare_brand_name ?? 'fare'}  ${money(fare.total_amount_decimal)} ${fare.total_currency}  ${fare.owner_name}`
+    ? `${fare.fare_brand_name ?? 'fare'}  ${money(priceShown(fare) ?? fare.total_amount_decimal)} ${fare.total_currency}  ${fare.owner_name}`
     : '';
   if (isMenuOffer(answer.value)) {
     const chosen = await chooseFromMenu(walk, answer.value, price);
@@ -341,7 +376,7 @@ export const chooseFare: Step = async (walk) => {
 };
 
 /** Looks up the fare menu of a lowcost carrier, and pays for it, once the person agrees. */
-async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promise<string | null> {
+async function chooseFromMenu(walk: Walk, offerId: string, listed: string): Promise<string | null> {
   const { context, ask } = walk;
   const { session, signal, terminal, clock } = context;
   const question = `This is a low-cost flight, and needs passports. Looking up its fares costs ${terminal.usdc('0.10')} if they are found.`;
@@ -349,10 +384,14 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
   const flights = await session.flights();
   try {
     const { value } = await paidCall(walk, 'the fare menu', () =>
-      flights.offerDetails(offerId, { signal, onPhase: () => terminal.phase('Opening the fare menu') }),
+      flights.offerDetails(offerId, {
+        signal,
+        ...askedBags(walk.trip.bags),
+        onPhase: () => terminal.phase('Opening the fare menu'),
+      }),
     );
     terminal.settle();
-    said(walk, 'Fare', price, farelock`offer ${shortOf(context, offerId)}`);
+    said(walk, 'Fare', listed, farelock`offer ${shortOf(context, offerId)}`);
     const menu = value.fare_menu;
     if (menu?.status !== 'ready' || menu.fares.length === 0) {
       terminal.note('Its fares could not be looked up.');
@@ -374,7 +413,8 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
     await session.paidHere.shown();
     if (answer.kind === 'back') return null;
     const fare = menu.fares.find((one) => one.offer_id === answer.value);
-    const menuFare = `${fare?.fare_brand_name ?? 'fare'}  ${money(fare?.total_amount_decimal ?? '0')} ${fare?.total_currency}`;
+    const price = (fare && priceShown(fare)) ?? fare?.total_amount_decimal ?? '0';
+    const menuFare = `${fare?.fare_brand_name ?? 'fare'}  ${money(price)} ${fare?.total_currency}`;
     said(walk, 'Menu', menuFare, lockCommand(shortOf(context, answer.value)));
     return answer.value;
   } catch (error) {
@@ -427,6 +467,7 @@ const orderOf = ({ offer }: ListRow, fare: NumberedFare) => ({
   total_amount: Number(fare.total_amount_decimal),
   total_currency: fare.total_currency,
   total_emissions_kg: offer.total_emissions_kg,
+  with_bags: fare.with_bags,
 });
 
 function arrangementKeys(arrangement: Arrangement): StepKey[] {

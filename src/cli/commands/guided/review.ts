@@ -12,6 +12,7 @@ import {
   typedAmount,
   verifyIntent,
 } from '../../paying/index.ts';
+import { askedBags, bagFlags } from '../../searching/index.ts';
 import { notesOf, shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import {
@@ -59,7 +60,7 @@ export const lockStep: Step = async (walk) => {
   try {
     trip.intent = await lock(walk, offerId);
     if (!trip.isPartyKept) trip.party = null;
-    said(walk, 'Locked', stateOf(trip.intent), lockCommand(shortOf(walk.context, offerId)));
+    said(walk, 'Locked', stateOf(trip.intent), lockCommand(shortOf(walk.context, offerId), bagFlags(trip.bags)));
     return 'passengers';
   } catch (error) {
     if (!isTurnedDown(error)) throw error;
@@ -79,9 +80,9 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
   const { found } = walk.trip;
   // Searches of other terminals push the list out.
   if (found && session.recentOffers.journey(offerId) === null)
-    await session.recentOffers.remember(found.list.offers, numberedOffers(found.list, true));
+    await session.recentOffers.remember(found.list.offers, numberedOffers(found.list, true), walk.trip.bags);
   try {
-    const request = { funding_wallet: address, offer_id: offerId };
+    const request = { funding_wallet: address, offer_id: offerId, ...askedBags(walk.trip.bags) };
     const { value } = await paidCall(walk, 'the lock', () => lockFare(walk.context, flights, request, 'lock'));
     terminal.settle();
     const { fare = null } = session.recentOffers.journey(offerId) ?? {};

@@ -1,4 +1,5 @@
 import type { PaymentReceipt } from '../../../client/base/index.ts';
+import type { Bags } from '../../../kernel/domain/bags.ts';
 import type { OfferSort } from '../../../kernel/domain/offers.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem } from '../../../kernel/problems.ts';
@@ -14,6 +15,7 @@ import {
 } from '../../../terminal/index.ts';
 import type { Intent, Offer, Passenger, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
 import { toldLines } from '../../interruption/index.ts';
+import { bagFlags } from '../../searching/index.ts';
 import { usdcOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext } from '../../spec/index.ts';
@@ -54,6 +56,8 @@ export class Trip {
   childAges: readonly number[] = [];
   /** Further flights, each as `FCO-LIS@2026-12-28`, in place of a return. */
   onward: readonly string[] = [];
+  /** For each traveller. */
+  bags: Bags = { checked: 0, carry_on: 0 };
   found: Found | null = null;
   readonly arrangement = asFound();
   /** Loaded with the first list. */
@@ -225,12 +229,13 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
 }
 
 export function searchCommand(trip: Trip, filters: readonly string[] = []) {
-  const { from, to, depart, back, adults, childAges, onward } = trip;
+  const { from, to, depart, back, adults, childAges, onward, bags } = trip;
   const more = [
     ...(back === null ? [] : ['--return', back]),
     ...onward.flatMap((flight) => ['--onward', flight]),
     ...(adults === 1 ? [] : ['--adults', String(adults)]),
     ...(childAges.length === 0 ? [] : ['--child-ages', childAges.join(',')]),
+    ...bagFlags(bags),
     ...filters,
   ];
   return farelock`search ${from?.iata ?? '<from>'} ${to?.iata ?? '<to>'} --depart ${depart ?? '<date>'} ${more}`;

@@ -1,10 +1,12 @@
 import type { FlightsClient } from '../../../client/index.ts';
+import type { Bags } from '../../../kernel/domain/bags.ts';
 import { isProblem, type Problem, problem, reworded } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import { intentCommand, isOwn, linkedOf, loadPaidPlan, passengersAsked, standingOf } from '../../paying/index.ts';
+import { askedBags, bagFlags, bagsIn } from '../../searching/index.ts';
 import { besides, noteIntent } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
-import { createdIntentLines } from '../../view/flights/index.ts';
+import { createdIntentLines, priceShown } from '../../view/flights/index.ts';
 import { costLines, isLockable, isMenuOffer, lockCommand, money, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
@@ -14,8 +16,11 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
   const offerId = session.recentOffers.resolve(options.offerId);
   // A low-cost row locks the cheapest fare of its menu; an offer id locks exactly that offer.
   const row = isMenuOffer(offerId) && offerId !== options.offerId ? options.offerId : null;
+  // A row of a list is locked with the bags that its price has.
+  const bags = askedBags(bagsIn(options) ?? session.recentOffers.bagsOf(options.offerId));
   const wallet = await session.wallet();
   const request = {
+    ...bags,
     funding_wallet: wallet.address,
     offer_id: offerId,
     ...(options.refundWallet !== undefined && { refund_wallet: options.refundWallet }),
@@ -24,7 +29,7 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
   if (context.globals.dryRun) {
     const { planPaid } = await loadPaidPlan();
     if (row !== null) {
-      return planPaid(context, (flights) => flights.offerDetails(offerId, { signal }), {
+      return planPaid(context, (flights) => flights.offerDetails(offerId, { signal, ...bags }), {
         after: [(usdc) => `Lock the cheapest fare of its menu, for ${usdc('0.10')}.`],
         facts: { request },
       });
@@ -36,7 +41,7 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
   }
   const flights = await session.flights();
   try {
-    const menu = row === null ? null : await openMenu(context, flights, row, offerId);
+    const menu = row === null ? null : await openMenu(context, flights, { row, id: offerId, ...bags });
     const wanted = menu ? { ...request, offer_id: menu.offerId } : request;
     const { value, payment } = await lockFare(context, flights, wanted, 'intent');
     const { fare = null } = session.recentOffers.journey(value.offer_id) ?? {};
@@ -73,14 +78,14 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
 async function openMenu(
   { terminal, session, signal }: CommandContext,
   flights: FlightsClient,
-  row: string,
-  id: string,
+  { row, id, bags }: { readonly row: string; readonly id: string; readonly bags?: Bags },
 ) {
   const { usdc } = terminal;
   const listed = session.recentOffers.journey(id)?.fare;
   terminal.review([`Row ${row} is low-cost: its fare menu costs ${usdc('0.10')}, the lock ${usdc('0.10')}.`]);
   const { value, payment } = await flights.offerDetails(id, {
     signal,
+    ...(bags && { bags }),
     onPhase: () => terminal.phase('Opening the fare menu'),
   });
   const { offer, fare_menu: menu } = value;
@@ -91,14 +96,16 @@ async function openMenu(
   const numbers = await session.recentOffers.rememberMenu(offer, menu?.fares ?? []);
   const [cheapest] = (menu?.fares ?? [])
     .filter(isLockable)
-    .toSorted((a, b) => Number(a.total_amount_decimal) - Number(b.total_amount_decimal));
+    .toSorted((a, b) => Number(priceShown(a) ?? Infinity) - Number(priceShown(b) ?? Infinity));
   if (!cheapest) throw problem('fare_check_failed', { next: [farelock`offer ${row}`] });
-  const { offer_id: offerId, total_amount_decimal: price } = cheapest;
-  if (listed && Number(price) <= Number(listed.total_amount_decimal)) return { offerId, payment };
+  const { offer_id: offerId } = cheapest;
+  const [price, before] = [priceShown(cheapest), listed && priceShown(listed)];
+  if (price === null) throw problem('bags_unavailable', { next: [farelock`offer ${row}`] });
+  if (before != null && Number(price) <= Number(before)) return { offerId, payment };
   throw problem('offer_repriced', {
-    message: `The cheapest fare of row ${row} costs ${money(price)} USD; the list showed ${money(listed?.total_amount_decimal ?? '0')}.`,
+    message: `The cheapest fare of row ${row} costs ${money(price)} USD; the list showed ${before == null ? '–' : money(before)}.`,
     fix: 'Nothing was locked. To lock it at that price, give its number.',
-    next: [lockCommand(numbers[offerId] ?? offerId)],
+    next: [lockCommand(numbers[offerId] ?? offerId, bagFlags(bags))],
   });
 }
 

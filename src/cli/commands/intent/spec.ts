@@ -1,4 +1,12 @@
-import { addressOption, argument, command, integerOption, intentArgument, option } from '../../spec/index.ts';
+import {
+  addressOption,
+  argument,
+  bagOptions,
+  command,
+  integerOption,
+  intentArgument,
+  option,
+} from '../../spec/index.ts';
 
 export const intentCreate = command({
   name: 'intent create',
@@ -8,10 +16,12 @@ export const intentCreate = command({
   options: [
     option('--refund-wallet <address>', 'where refunds go (default: the paying wallet)', addressOption),
     option('--referrer <code>', 'affiliate code'),
+    ...bagOptions,
   ],
   effect: 'pays',
   examples: [
     'farelock intent 1',
+    'farelock intent 1 --bags 1',
     'farelock intent create off_… --refund-wallet 7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
   ],
 });

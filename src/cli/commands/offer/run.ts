@@ -1,5 +1,6 @@
 import type { FareMenu } from '../../../wire/flights/index.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
+import { askedBags, bagFlags, bagsIn } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { offerLines } from '../../view/flights/index.ts';
@@ -10,17 +11,19 @@ export const offer: Run<typeof spec.offer> = async (context, options) => {
   if (options.fares) return (await import('./fares.ts')).offerFares(context, options);
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);
+  const asked = askedBags(bagsIn(options) ?? session.recentOffers.bagsOf(options.offerId));
   if (context.globals.dryRun) {
     const { planPaid } = await loadPaidPlan();
-    return planPaid(context, (flights) => flights.offerDetails(offerId, { signal }), {
+    return planPaid(context, (flights) => flights.offerDetails(offerId, { signal, ...asked }), {
       after: ['Show the offer.'],
-      facts: { request: { offer_id: offerId } },
+      facts: { request: { offer_id: offerId, ...asked } },
     });
   }
   const flights = await session.flights();
   const isLowcost = offerId.startsWith('lowcost:');
   const { value, payment } = await flights.offerDetails(offerId, {
     signal,
+    ...asked,
     onPhase: (phase) => {
       if (isLowcost) terminal.phase('Opening the fare menu');
       else terminal.phase(phase === 'paying' ? 'Paying for the offer' : 'Reading the offer');
@@ -31,17 +34,17 @@ export const offer: Run<typeof spec.offer> = async (context, options) => {
   terminal.result(withPayment(value, payment), {
     lines: (details, screen) => offerLines(details, numbers, clock.now(), screen),
   });
-  const lock = nextLines(lockCommand(shortOf(context, offerId)));
+  const lock = nextLines(lockCommand(shortOf(context, offerId), bagFlags(asked.bags)));
   const only = ['Next: choose another offer: only offers in USD can be locked'];
-  const next = menu ? afterMenu(context, menu, offerId) : isLockable(value.offer) ? lock : only;
+  const next = menu ? afterMenu(context, menu, offerId, bagFlags(asked.bags)) : isLockable(value.offer) ? lock : only;
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...next]);
   return 0;
 };
 
-function afterMenu(context: CommandContext, menu: FareMenu, offerId: string): string[] {
+function afterMenu(context: CommandContext, menu: FareMenu, offerId: string, bags: readonly string[]): string[] {
   if (menu.status === 'pending') return nextLines(`farelock offer ${quoted(shortOf(context, offerId))}`);
   if (menu.status === 'failed') return ['Next: choose another offer, or try this one again later'];
   const [first] = menu.fares;
   if (!first) return ['Next: choose another offer'];
-  return nextLines(lockCommand(shortOf(context, first.offer_id)));
+  return nextLines(lockCommand(shortOf(context, first.offer_id), bags));
 }

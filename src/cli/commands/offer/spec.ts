@@ -1,10 +1,10 @@
-import { argument, command, option } from '../../spec/index.ts';
+import { argument, bagOptions, command, option } from '../../spec/index.ts';
 
 export const offer = command({
   name: 'offer',
   summary: 'Get the fresh price, extras and fare menu of an offer (paid, 0.01 USDC; low-cost 0.10)',
   arguments: [argument('<offer-id>')],
-  options: [option('--fares', 'compare the fares of its itinerary, with and without a bag')],
+  options: [option('--fares', 'compare the fares of its itinerary, with and without a bag'), ...bagOptions],
   effect: 'pays',
   examples: ['farelock offer off_… --json available_services', 'farelock offer 1 --fares'],
 });

@@ -5,7 +5,7 @@ import { canonicalJson, sha256Hex } from '../../../kernel/json.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
-import { dateOption, loadAirports } from '../../searching/index.ts';
+import { askedBags, bagsIn, dateOption, loadAirports } from '../../searching/index.ts';
 import { openNotebook } from '../../session/index.ts';
 import { airportOption, type CommandContext, type OptionsOf } from '../../spec/index.ts';
 import type { SearchTitle } from '../../view/flights/index.ts';
@@ -48,6 +48,7 @@ export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
     ...(options.childAges !== undefined && { child_ages: options.childAges }),
     ...(options.cabin !== undefined && { cabin_class: options.cabin }),
     ...filtersOf(options),
+    ...askedBags(bagsIn(options)),
     ...(options.sort !== undefined && { sort: options.sort }),
     ...limitAsked(options),
     cheapest_per_itinerary: !options.allFares,
@@ -125,6 +126,7 @@ export const titleOf = (options: SearchOptions): SearchTitle => ({
   cabin: options.cabin ?? 'economy',
   grouped: !options.allFares,
   sort: options.sort,
+  bags: bagsIn(options),
 });
 
 /** A stream has no best few: it passes on only a given limit, for the first answer. */
@@ -213,7 +215,7 @@ export async function showOffers<T extends SearchResponse>(
 ): Promise<void> {
   const title = titleOf(options);
   terminal.result(list, searchView(title));
-  await session.recentOffers.remember(list.offers, numberedOffers(list, title.grouped));
+  await session.recentOffers.remember(list.offers, numberedOffers(list, title.grouped), title.bags);
   const incomplete = incompleteText(list, title);
   const isPiped = !streams.stdout.isTTY;
   if (incomplete && (terminal.settings.json || isPiped)) terminal.note(incomplete);

@@ -1,8 +1,9 @@
+import { wantsBags } from '../../../kernel/domain/bags.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { SearchResponse } from '../../../wire/flights/index.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
-import { type ArrivalsEnd, loadGathering } from '../../searching/index.ts';
+import { type ArrivalsEnd, bagsIn, loadGathering } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
@@ -26,6 +27,13 @@ import type * as spec from './spec.ts';
  */
 export const search: Run<typeof spec.search> = async (context, given) => {
   if (given.flex !== undefined || given.cheapestDay) {
+    if (wantsBags(bagsIn(given))) {
+      const message = 'A comparison of days has no prices with bags.';
+      throw problem('usage', {
+        message,
+        fix: 'Leave out --bags and --carry-on, then search the chosen day with them.',
+      });
+    }
     const { searchByDay } = await import('./days.ts');
     return searchByDay(context, await understood(context, given));
   }

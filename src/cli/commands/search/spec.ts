@@ -4,6 +4,7 @@ import {
   airportOption,
   argument,
   arrivalTimeOption,
+  bagOptions,
   choice,
   clockTimeOption,
   collected,
@@ -22,6 +23,7 @@ export const journeyOptions = [
   option('--adults <n>', 'travellers, 1 to 9, aged 18 or over (12 with some sellers)', integerOption(1, 9)),
   option('--child-ages <ages>', 'ages under 18 on the day of the last flight: 8,1; under 2 on a lap', agesOption),
   choice('--cabin <cabin>', ['economy', 'premium_economy', 'business', 'first']),
+  ...bagOptions,
 ] as const;
 
 /** What an offer has to be; the service hides the others, and counts them by filter. */
@@ -69,6 +71,7 @@ export const search = command({
     'farelock search LIS BER --depart +30d --cheapest-day --max-payment 5',
     'farelock search LON BER --depart 20dec --yes',
     'farelock search LIS BER --depart +30d --onward FCO@+34d --onward LIS@+37d --adults 2 --child-ages 8,1',
+    'farelock search LIS BER --depart +30d --bags 1 --carry-on',
     'farelock search LIS BER --depart +30d --alliance star --no-basic --arrive-before 18:00',
   ],
 });

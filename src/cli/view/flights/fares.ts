@@ -1,4 +1,7 @@
+import type { Bags } from '../../../kernel/domain/bags.ts';
+import { counted } from '../../../terminal/index.ts';
 import type { FareOption, Offer } from '../../../wire/flights/index.ts';
+import { money } from '../index.ts';
 
 /** A fare as a line of the screen needs it: from an ungrouped offer, or from an option of a grouped one. */
 export interface Fare extends Omit<FareOption, `${string}_penalty_${string}`> {
@@ -37,7 +40,7 @@ export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number
   const foreign = (fare: Fare) => (fare.total_currency === first.total_currency ? 0 : 1);
   const sorted = all
     .filter((fare) => fare !== first)
-    .toSorted((a, b) => foreign(a) - foreign(b) || Number(a.total_amount_decimal) - Number(b.total_amount_decimal));
+    .toSorted((a, b) => foreign(a) - foreign(b) || rankOf(a) - rankOf(b));
   const families = new Map<string, Fare>();
   for (const fare of [first, ...sorted]) {
     const { total_currency, fare_brand_name, checked_bags_included, refundable, changeable } = fare;
@@ -46,6 +49,25 @@ export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number
   }
   return { fares: [...families.values()], sameForMore: all.length - families.size };
 }
+
+const rankOf = (fare: PricedFare): number => Number(priceShown(fare) ?? Infinity);
+
+type PricedFare = Pick<Fare, 'total_amount_decimal' | 'with_bags'>;
+
+/** The price with the bags of the search, where it had some; null: the seller does not tell it. */
+export const priceShown = ({ total_amount_decimal, with_bags }: PricedFare): string | null =>
+  with_bags ? with_bags.total_amount_decimal : total_amount_decimal;
+
+/** The bags of a fare: how many are included or, of a search with bags, what they add to the fare. */
+export const bagsText = ({ checked_bags_included, with_bags }: Pick<Fare, 'checked_bags_included' | 'with_bags'>) => {
+  if (!with_bags) return String(checked_bags_included ?? '–');
+  if (with_bags.way === 'unknown') return '–';
+  return with_bags.way === 'service' ? `+${money(with_bags.bags_amount_decimal ?? '0')}` : 'incl';
+};
+
+/** `1 bag and a cabin bag each` */
+export const eachText = ({ checked, carry_on }: Bags): string =>
+  `${[...(checked > 0 ? [counted(checked, 'bag')] : []), ...(carry_on > 0 ? ['a cabin bag'] : [])].join(' and ')} each`;
 
 export const isLowcost = ({ offer_id }: Pick<Fare, 'offer_id'>): boolean => offer_id.startsWith('lowcost:');
 

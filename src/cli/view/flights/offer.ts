@@ -13,6 +13,7 @@ import {
   listLines,
   localMinutes,
   momentText,
+  type Paint,
   padEnd,
   type Screen,
   textWidth,
@@ -28,9 +29,11 @@ import type {
   OfferPassenger,
   Passenger,
   Slice,
+  WithBags,
 } from '../../../wire/flights/index.ts';
 import type { KnownFare } from '../../session/index.ts';
 import { money } from '../index.ts';
+import { bagsText, eachText, priceShown } from './fares.ts';
 
 /** A direction, leg by leg: local times, airports with terminals, flight and aircraft, the wait between two legs. */
 export function sliceLines(slice: Slice, { paint }: Screen): string[] {
@@ -89,6 +92,7 @@ export function offerLines(
       ['Seller', offer.owner_name],
       ['Checked bags', unknown(offer.checked_bags_included)],
       ['Cabin bags', unknown(offer.carry_on_bags_included)],
+      ['With bags', offer.with_bags ? withBagsText(offer.with_bags, offer.total_currency) : null],
       ['Refund', conditionText(offer.conditions, 'refund')],
       ['Change', conditionText(offer.conditions, 'change')],
       ['CO2', offer.total_emissions_kg == null ? '–' : `${offer.total_emissions_kg} kg`],
@@ -110,7 +114,7 @@ export function offerLines(
         { title: 'Weight', cell: ({ maximum_weight_kg: kg }) => (kg == null ? '–' : `${kg} kg`) },
         { title: 'Each', align: 'right', cell: (one) => `${money(one.total_amount_decimal)} ${one.total_currency}` },
       ]),
-      paint.dim('Extras are added with the airline: Farelock pays the fare alone.'),
+      paint.dim('Bags are bought with the fare: lock it with --bags or --carry-on.'),
     );
   }
   if (isUndisclosed(offer, services)) lines.push('', paint.dim('– not disclosed by the airline'));
@@ -144,6 +148,12 @@ export function sharesText(passengers: readonly OfferPassenger[]): string {
     ...(first ? [`${counted(adults.length, 'adult')}${share(first)}${each}`] : []),
     ...passengers.flatMap((one) => (one.age === null ? [] : [`${one.type} of ${one.age}${share(one)}`])),
   ].join(', ');
+}
+
+/** `151.20 USD, 30.00 of it for bags`, `121.20 USD, included`, `–` */
+function withBagsText({ way, bags_amount_decimal: bags, total_amount_decimal: total }: WithBags, currency: string) {
+  if (total === null || bags === null) return '–';
+  return `${money(total)} ${currency}, ${way === 'service' ? `${money(bags)} of it for bags` : 'included'}`;
 }
 
 /** True where the airline did not disclose something that is shown. */
@@ -205,7 +215,10 @@ export const fareDetailLines = (fare: KnownFare, screen: Screen): string[] => [
 
 export const fareFields = (fare: KnownFare): readonly (readonly [string, string])[] => [
   ['Fare', `${fare.fare_brand_name ?? '–'}, ${cabinText(fare)}, sold by ${fare.owner_name}`],
-  ['Bags', `${bagsText(fare.checked_bags_included, 'checked')}, ${bagsText(fare.carry_on_bags_included, 'cabin')}`],
+  [
+    'Bags',
+    `${allowanceText(fare.checked_bags_included, 'checked')}, ${allowanceText(fare.carry_on_bags_included, 'cabin')}`,
+  ],
   ['Refund', conditionText(fare.conditions, 'refund')],
   ['Change', conditionText(fare.conditions, 'change')],
   ...(fare.identity_documents_required ? ([['Passports', `needs ${PASSPORTS}`]] as const) : []),
@@ -214,7 +227,7 @@ export const fareFields = (fare: KnownFare): readonly (readonly [string, string]
 /** The travel documents that a fare may ask for. */
 export const PASSPORTS = "each passenger's nationality, passport number and expiry date";
 
-const bagsText = (count: number | null, kind: string): string =>
+const allowanceText = (count: number | null, kind: string): string =>
   count === null ? `${kind} bags not disclosed` : counted(count, `${kind} bag`);
 
 /**
@@ -242,11 +255,12 @@ export function fareMenuParts(
   if (menu.fares.length === 0) return none('none are sold on this flight now');
   // In fewer columns a penalty with its currency, or its `yes`, would push the price off the line.
   const form = screen.width >= 100 ? 'whole' : screen.width >= 74 ? 'no currency' : 'short';
-  const price = (fare: MenuFare) => paint.bold(`${money(fare.total_amount_decimal)} ${fare.total_currency}`);
+  const price = (fare: MenuFare) =>
+    paint.bold(`${money(priceShown(fare) ?? fare.total_amount_decimal)} ${fare.total_currency}`);
   const [heading = '', ...fares] = listLines(screen, menu.fares, [
     { title: '#', align: 'right', cell: (fare) => paint.bold(numbers[fare.offer_id] ?? String(fare.fare_index)) },
     { title: 'Fare', cuts: true, cell: (fare) => fare.fare_brand_name ?? '–' },
-    { title: 'Bags', align: 'right', cell: (fare) => String(fare.checked_bags_included ?? '–') },
+    { title: 'Bags', align: 'right', cell: bagsText },
     { title: 'Cabin', align: 'right', cell: (fare) => String(fare.carry_on_bags_included ?? '–') },
     { title: 'Refund', cell: ({ conditions }) => conditionText(conditions, 'refund', form) },
     { title: 'Change', cell: ({ conditions }) => conditionText(conditions, 'change', form) },
@@ -269,6 +283,7 @@ export function orderLines(order: KnownOrder, screen: Screen): string[] {
       ['Order', order.order_id],
       ['Passengers', String(order.passenger_count ?? '–')],
       ['Total', totalOf(order)],
+      ['Extra bags', extraText(order)],
       ['Changed', order.airline_changed_at == null ? null : `by the airline, ${utcTime(order.airline_changed_at)}`],
       ['Tickets', isTicketless ? 'none: the carrier checks you in by the booking reference' : null],
       ...order.documents.map(({ type, number }) => [label(type ?? 'document'), number ?? '–'] as const),
@@ -276,6 +291,10 @@ export function orderLines(order: KnownOrder, screen: Screen): string[] {
     ...order.slices.flatMap((slice) => ['', ...sliceLines(slice, screen)]),
   ];
 }
+
+const extraText = ({ bags }: KnownOrder): string | null =>
+  bags?.map(({ type, quantity }) => counted(quantity, type === 'checked' ? 'checked bag' : 'cabin bag')).join(', ') ??
+  null;
 
 const totalOf = ({ total_amount_decimal: amount, total_currency: currency }: KnownOrder): string =>
   amount === null ? '–' : `${money(amount)} ${currency ?? ''}`.trimEnd();
@@ -313,6 +332,7 @@ export function reviewLines(
         ...(fare ? fareFields(fare) : []),
         ...passengers.map((passenger, index) => [index === 0 ? 'Passengers' : '', passengerText(passenger)] as const),
         ['Price', `${paint.bold(paint.usdc(intent.escrow.amount))}${partsText(intent, fare)}`],
+        ...lockedBagsField(intent, paint),
         ['Held in', `escrow ${intent.escrow.address} until ticketed`],
         ['Refunds to', refundText(intent, wallet)],
         ['Book until', momentText(intent.expires_at, nowMs)],
@@ -326,6 +346,13 @@ export function reviewLines(
 /** `Ms Ana Silva, born 4 Mar 1990` */
 const passengerText = ({ title, given_name, family_name, born_on }: Passenger): string =>
   harmless(`${capital(title)} ${given_name} ${family_name}, born ${dayName(born_on).slice(4)}`);
+
+/** `1 bag each, 60.00 USDC of the price` */
+export const lockedBagsField = ({ bags }: Pick<Intent, 'bags'>, { usdc }: Paint): [string, string][] => {
+  if (!bags) return [];
+  const paid = bags.total_amount === 0 ? 'included in the fare' : `${usdc(bags.total_amount)} of the price`;
+  return [['With', `${eachText(bags)}, ${paid}`]];
+};
 
 /** The parts of the price, if it is the shown one. */
 function partsText(intent: Intent, fare: KnownFare | null): string {

@@ -1,10 +1,10 @@
 import { durationMinutes, fromTo, hoursAndMinutes, textWidth } from '../../../terminal/index.ts';
 import type { Offer, Slice } from '../../../wire/flights/index.ts';
 import { money } from '../index.ts';
-import { brandText, type Fare, type NumberedFare } from './fares.ts';
+import { bagsText, brandText, type Fare, type NumberedFare, priceShown } from './fares.ts';
 
 type Journey = 'arrow' | 'times' | 'bar' | 'duration' | 'stops' | 'airline' | 'flights' | 'co2';
-type Sold = 'number' | 'brand' | 'price' | 'seller';
+type Sold = 'number' | 'brand' | 'bags' | 'price' | 'seller';
 type Cells<Column extends string> = Readonly<Record<Column, number>>;
 
 /** Cells of each column of a search; 0 for a column without room or content. */
@@ -17,8 +17,8 @@ export type Widths = Cells<Journey | Sold> & {
 const BESIDE = 96;
 /** The widest screen with fares under their journey. */
 export const STACKED = BESIDE - 1;
-/** Cells of `Bags`, `Ref` and `Chg`, with a space each. */
-const CONDITIONS = 5 + 4 + 4;
+/** Cells of `Ref` and `Chg`, with a space each. */
+const CONDITIONS = 4 + 4;
 /** Before a fare under its journey. */
 export const INDENT = '  ';
 /** Cells of a bar that still shows legs and layovers apart, and of one that leaves room for more columns. */
@@ -52,10 +52,10 @@ export function widthsFor(
   needsCo2: boolean,
 ): Widths {
   const wanted = wantedBy(offers, fares);
-  const { arrow, times, duration, number, price } = wanted;
+  const { arrow, times, duration, number, bags, price } = wanted;
   const co2 = needsCo2 ? wanted.co2 : 0;
   const journey = { arrow, times, bar: 0, duration, stops: 7, airline: 8, flights: 0, co2 };
-  const fare = { number, price, brand: 4, seller: Math.min(7, wanted.seller) };
+  const fare = { number, bags, price, brand: 4, seller: Math.min(7, wanted.seller) };
   if (width >= BESIDE) {
     // Names are whole there: a screen without the room has them whole on two lines.
     const least = { ...journey, ...fare, bar: GOOD_BAR, ...wholeNames(wanted) };
@@ -114,6 +114,7 @@ function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cel
     co2: widest(offers, co2Text, 'CO2'),
     number: Math.max(...fares.map((fare) => fare.number.length)),
     brand: widest(fares, brandText, 'Fare'),
+    bags: widest(fares, bagsText, 'Bags'),
     price: widest(fares, (fare) => priceText(fare, currency), 'Price '),
     seller: isSold ? widest(fares, sellerText, 'Seller ') : 0,
   };
@@ -148,9 +149,7 @@ export function mainCurrency(offers: readonly Offer[]): string {
 }
 
 export const priceText = (fare: Fare, main: string): string =>
-  fare.total_currency === main
-    ? money(fare.total_amount_decimal)
-    : `${SYMBOLS[fare.total_currency] ?? `${fare.total_currency} `}${money(fare.total_amount_decimal)}`;
+  `${fare.total_currency === main ? '' : (SYMBOLS[fare.total_currency] ?? `${fare.total_currency} `)}${money(priceShown(fare) ?? fare.total_amount_decimal)}`;
 
 const SYMBOLS: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£', JPY: '¥' };
 

@@ -1,3 +1,4 @@
+import { type Bags, wantsBags } from '../../../kernel/domain/bags.ts';
 import {
   counted,
   cut,
@@ -14,7 +15,17 @@ import {
   wrap,
 } from '../../../terminal/index.ts';
 import type { Offer, SearchResponse, Slice } from '../../../wire/flights/index.ts';
-import { brandText, type Fare, fareOfOffer, isLowcost, type ListRow, rowsOf, yesNo } from './fares.ts';
+import {
+  bagsText,
+  brandText,
+  eachText,
+  type Fare,
+  fareOfOffer,
+  isLowcost,
+  type ListRow,
+  rowsOf,
+  yesNo,
+} from './fares.ts';
 import { hiddenLines } from './filters.ts';
 import { PASSPORTS } from './offer.ts';
 import {
@@ -48,6 +59,7 @@ export interface SearchTitle {
   readonly cabin: string;
   readonly grouped: boolean;
   readonly sort?: string | null | undefined;
+  readonly bags?: Bags | undefined;
 }
 
 /** Offers as lines: an itinerary each, its fare families under it. */
@@ -64,6 +76,9 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
   const incomplete = incompleteText(response, title);
   const notes = [
     ...(parts.hasUnknown ? ['– not disclosed by the airline'] : []),
+    ...(parts.fares.some(isUnpriced)
+      ? wrap('Bags –: their price is not told, so Price is the fare alone.', width)
+      : []),
     ...wrap(passportNote(parts.fares, paint), width),
     ...(incomplete ? wrap(incomplete, width) : []),
     ...wrap(leftOutText(response), width),
@@ -116,6 +131,8 @@ const MOST_OFFERS = 500;
 
 const isUnknown = ({ fare_brand_name, checked_bags_included, refundable, changeable }: Fare): boolean =>
   !fare_brand_name || checked_bags_included === null || refundable === null || changeable === null;
+
+const isUnpriced = ({ with_bags }: Fare): boolean => with_bags?.way === 'unknown';
 
 const NOTHING_FOUND = 'No offers match.';
 
@@ -170,6 +187,7 @@ function titleLines(response: SearchResponse, title: SearchTitle, screen: Screen
     title.cabin.replaceAll('_', ' '),
     total > offers.length ? `${offers.length} of ${count(total)}` : count(offers.length),
     `${mainCurrency(offers)}, ${title.adults === 1 && !title.childAges ? 'all in' : 'all travellers'}`,
+    ...(wantsBags(title.bags) ? [`with ${eachText(title.bags)}`] : []),
   ];
   return requestLines(title, facts, screen);
 }
@@ -241,7 +259,8 @@ function headingLines({ widths, timelines }: Drawing): string[] {
   const fare = columns(
     padStart('#', widths.number),
     padEnd('Fare', widths.brand),
-    ...['Bags', 'Ref', 'Chg'],
+    padStart('Bags', widths.bags),
+    ...['Ref', 'Chg'],
     padStart('Price', widths.price),
     widths.seller > 0 && 'Seller',
   );
@@ -295,7 +314,7 @@ function fareText(fare: Fare, { widths, currency, paint }: Drawing, isFirst: boo
   const price = padStart(priceText(fare, currency), widths.price);
   return columns(
     padEnd(cut(brandText(fare), widths.brand), widths.brand),
-    padStart(String(fare.checked_bags_included ?? '–'), 4),
+    padStart(bagsText(fare), widths.bags),
     condition(fare.refundable),
     condition(fare.changeable),
     isFirst ? paint.bold(price) : price,
@@ -321,6 +340,7 @@ const pipedRow = (offer: Offer): (string | number | null)[] => {
     fare.total_amount_decimal,
     fare.total_currency,
     fare.owner_name,
+    ...(offer.with_bags ? [offer.with_bags.total_amount_decimal, offer.with_bags.way] : []),
   ];
 };
 
@@ -360,6 +380,7 @@ const fareLine = (fare: Fare, number: string): string =>
     ...(fare.needsPassports ? ['needs passports'] : []),
     `price: ${fare.total_amount_decimal} ${fare.total_currency}`,
     `checked bags: ${fare.checked_bags_included ?? 'unknown'}`,
+    ...(fare.with_bags ? [`with bags: ${fare.with_bags.total_amount_decimal ?? 'unknown'}`] : []),
     `refund: ${known(yesNo(fare.refundable))}`,
     `change: ${known(yesNo(fare.changeable))}`,
     `seller: ${fare.owner_name}`,

@@ -23,7 +23,7 @@ import {
 import type { CreatedIntent, Intent } from '../../../wire/flights/index.ts';
 import type { IntentNotes, KnownFare } from '../../session/index.ts';
 import { type Linked, shortened } from '../index.ts';
-import { fareFields, sliceLines } from './offer.ts';
+import { fareFields, lockedBagsField, sliceLines } from './offer.ts';
 import { airlineText } from './search-columns.ts';
 
 /** The places where the money of an intent can be, with the colour and the words of each. */
@@ -363,6 +363,7 @@ export function createdIntentLines(
       [
         ...(known ? fareFields(known) : []),
         ['To pay', `${paint.bold(paint.usdc(intent.escrow.amount))}${people}`],
+        ...lockedBagsField(intent, paint),
         ['Support code', `${paint.bold(intent.customer_support_code)}  shown once; saved here`],
         ['Intent', intent.intent_id],
         ...(isVerbose
@@ -386,6 +387,7 @@ export function intentLines(intent: Intent, nowMs: number, { paint }: Screen): s
       ['Offer', intent.offer_id],
       ['Passengers', String(intent.passenger_count)],
       ['Amount', paint.usdc(escrow.amount)],
+      ...lockedBagsField(intent, paint),
       ['In the vault', escrow.observed_amount === null ? '–' : paint.usdc(escrow.observed_amount)],
       ['Escrow', escrow.address],
       ['Vault', escrow.vault_address || '–'],

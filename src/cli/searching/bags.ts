@@ -1,0 +1,19 @@
+import { type Bags, wantsBags } from '../../kernel/domain/bags.ts';
+
+export interface BagOptions {
+  readonly bags?: number | undefined;
+  readonly carryOn?: boolean | undefined;
+}
+
+/** undefined: nothing was said of bags. */
+export const bagsIn = ({ bags, carryOn }: BagOptions): Bags | undefined =>
+  bags === undefined && carryOn === undefined ? undefined : { checked: bags ?? 0, carry_on: carryOn ? 1 : 0 };
+
+/** As a field of a request. */
+export const askedBags = (bags: Bags | undefined): { bags?: Bags } => (wantsBags(bags) ? { bags } : {});
+
+/** As options of a command to copy. */
+export const bagFlags = (bags: Bags | undefined): string[] =>
+  wantsBags(bags)
+    ? [...(bags.checked > 0 ? ['--bags', String(bags.checked)] : []), ...(bags.carry_on > 0 ? ['--carry-on'] : [])]
+    : [];
