@@ -178,6 +178,6 @@ export const clusterOptions = [
 
 /** Of every command that searches, prices or locks with bags. */
 export const bagOptions = [
-  option('--bags <n>', 'with checked bags for each traveller, 0 to 5', integerOption(0, 5)),
-  option('--carry-on', 'with a cabin bag for each traveller'),
+  option('--bags <n>', 'checked bags for each traveller, 0 to 5', integerOption(0, 5)),
+  option('--carry-on', 'a cabin bag for each'),
 ] as const;
