@@ -1,4 +1,4 @@
-import { type Bags, wantsBags } from '../../kernel/domain/bags.ts';
+import type { Bags } from '../../kernel/domain/bags.ts';
 
 export interface BagOptions {
   readonly bags?: number | undefined;
@@ -8,6 +8,8 @@ export interface BagOptions {
 /** undefined: nothing was said of bags. */
 export const bagsIn = ({ bags, carryOn }: BagOptions): Bags | undefined =>
   bags === undefined && carryOn === undefined ? undefined : { checked: bags ?? 0, carry_on: carryOn ? 1 : 0 };
+
+const wantsBags = (bags: Bags | undefined): bags is Bags => bags !== undefined && bags.checked + bags.carry_on > 0;
 
 /** As a field of a request. */
 export const askedBags = (bags: Bags | undefined): { bags?: Bags } => (wantsBags(bags) ? { bags } : {});

@@ -126,7 +126,7 @@ export const titleOf = (options: SearchOptions): SearchTitle => ({
   cabin: options.cabin ?? 'economy',
   grouped: !options.allFares,
   sort: options.sort,
-  bags: bagsIn(options),
+  bags: askedBags(bagsIn(options)).bags,
 });
 
 /** A stream has no best few: it passes on only a given limit, for the first answer. */

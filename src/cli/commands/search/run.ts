@@ -1,9 +1,8 @@
-import { wantsBags } from '../../../kernel/domain/bags.ts';
 import { metropolitanArea } from '../../../kernel/domain/metropolitan-areas.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { SearchResponse } from '../../../wire/flights/index.ts';
 import { linkedOf, loadPaidPlan } from '../../paying/index.ts';
-import { type ArrivalsEnd, bagsIn, loadGathering } from '../../searching/index.ts';
+import { type ArrivalsEnd, askedBags, bagsIn, loadGathering } from '../../searching/index.ts';
 import { shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
@@ -27,7 +26,7 @@ import type * as spec from './spec.ts';
  */
 export const search: Run<typeof spec.search> = async (context, given) => {
   if (given.flex !== undefined || given.cheapestDay) {
-    if (wantsBags(bagsIn(given))) {
+    if (askedBags(bagsIn(given)).bags) {
       const message = 'A comparison of days has no prices with bags.';
       throw problem('usage', {
         message,

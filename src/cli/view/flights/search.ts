@@ -1,4 +1,4 @@
-import { type Bags, wantsBags } from '../../../kernel/domain/bags.ts';
+import type { Bags } from '../../../kernel/domain/bags.ts';
 import {
   counted,
   cut,
@@ -187,7 +187,7 @@ function titleLines(response: SearchResponse, title: SearchTitle, screen: Screen
     title.cabin.replaceAll('_', ' '),
     total > offers.length ? `${offers.length} of ${count(total)}` : count(offers.length),
     `${mainCurrency(offers)}, ${title.adults === 1 && !title.childAges ? 'all in' : 'all travellers'}`,
-    ...(wantsBags(title.bags) ? [`with ${eachText(title.bags)}`] : []),
+    ...(title.bags ? [`with ${eachText(title.bags)}`] : []),
   ];
   return requestLines(title, facts, screen);
 }
