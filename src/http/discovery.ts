@@ -7,7 +7,8 @@ const shapes = new WeakMap<LazySchema, Promise<{ readonly shape: Shape; readonly
 
 /**
  * The description of a call for an index of paid services (`bazaar` of x402): method, inputs, an example. The body's schema
- * is cut to names, types and choices: the rest is in /openapi.json, and would not fit into an answer's head.
+ * is cut to the types of required fields and the names of others: the rest is in /openapi.json, and would not fit into an
+ * answer's head.
  */
 export async function discoveryOf<C, O>(route: Route<C, O>, params: Readonly<Record<string, string>>) {
   const { method, path, body, headers = [] } = route;
@@ -54,7 +55,9 @@ function compact(schema: Shape): Shape {
   return {
     ...(choices ? { enum: choices } : type && { type }),
     ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, compact(one as Shape)])),
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, one]) => [name, required?.includes(name) ? compact(one as Shape) : {}]),
+      ),
     }),
     ...(required && { required }),
     ...(items && { items: compact(items as Shape) }),
