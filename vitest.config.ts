@@ -11,7 +11,7 @@ const TESTS = ['test/**/*.test.ts', ...(process.env.TEST_PROOF ? ['test/**/*.pro
 const APART = [
   // Runs other files of tests once more: what those have loaded must not be there already.
   'test/flights/postgres.test.ts',
-  'test/store/plans-on-postgres.proof.ts',
+  ...(process.env.TEST_PROOF ? ['test/store/plans-on-postgres.proof.ts'] : []),
   // Move this process's clock.
   'test/interop/json-rpc-heavy.test.ts',
 ];
@@ -73,7 +73,8 @@ const shared = {
   hookTimeout: 180_000,
   // What is polled for is often a process: the next one does not begin in the same breath.
   expect: { poll: { interval: 200 } },
-  maxWorkers: 3,
+  // Each waits for processes of its own a third of its time.
+  maxWorkers: 4,
   setupFiles: ['test/setup.ts', 'test/undeclared.ts'],
   // A certificate bundle in the environment slows every Node start; colour and profiles change what is printed.
   env: {

@@ -147,7 +147,7 @@ test('a damaged file is storage_damaged, and named', async () => {
   expectTold(ran, 'storage_damaged', 1, 'service.json');
 });
 
-test.runIf(process.platform === 'linux')(
+proofTest.runIf(process.platform === 'linux')(
   'a process that may open no more files says so, and ends without a stack',
   async () => {
     const home = copyOfUsed();

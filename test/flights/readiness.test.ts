@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../src/service/home.ts';
 import type { Health } from '../../src/wire/flights/index.ts';
+import { proofTest } from '../proof-only.ts';
 import { openSilence } from '../solana/bad-network.ts';
 import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
 import { openWorld, type World } from './world.ts';
@@ -52,7 +53,7 @@ test('a cluster that never answers is said by name, and asked once however many 
   expect((await call('/health')).status).toBe(200);
 });
 
-test.runIf(postgresIsInstalled)(
+proofTest.runIf(postgresIsInstalled)(
   "a writers' lock that another process holds is no 200, and those who wait leave the pool to others",
   async () => {
     const server = await startPostgres();

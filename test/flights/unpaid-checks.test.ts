@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { problem } from '../../src/kernel/problems.ts';
-import { cases } from '../proof-only.ts';
+import { cases, proofTest } from '../proof-only.ts';
 import { openWorld, PASSENGER, TRIP, type World } from './world.ts';
 
 /** Calls that pay nothing must not wear the airline's patience out, nor raise anybody's price. */
@@ -149,7 +149,7 @@ test('the check of a paid call asks anew and is not limited by what its address 
   expect(asked).toEqual(['offer']);
 });
 
-test('a payment that is none is no way around the limit', async () => {
+proofTest('a payment that is none is no way around the limit', async () => {
   const other = await world.sign((await from('203.0.113.5', '/air/search', TRIP)) as never);
   const poor = world.newWallet();
   for (let n = 0; n < 45; n++) {

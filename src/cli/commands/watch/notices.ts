@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import type { Look, Watch, Watches } from '../../../client/journal/index.ts';
@@ -97,7 +98,6 @@ async function send(context: CommandContext, way: string, watch: Watch, look: Lo
 
 /** The names do not begin like those of our settings: a program may be this tool, which refuses unknown ones. */
 async function runProgram({ environment, signal }: CommandContext, program: string, watch: Watch, look: Look) {
-  const { execFile } = await import('node:child_process');
   const env = {
     ...environment,
     WATCH_ID: watch.watchId,
