@@ -140,7 +140,11 @@ export async function openBuyer(site: Served, options: BuyerOptions = {}): Promi
       const plain = at('none');
       const [offer] = await buyer.offersFor(plain, query);
       if (!offer) throw new Error('nothing flies');
-      const fares = await buyer.menuOf(plain, offer.offer_id);
+      let fares = await buyer.menuOf(plain, offer.offer_id);
+      // A visit that a busy machine has cut short is made again, as a traveller would ask again.
+      for (let tries = 1; fares === 'check_failed' && tries < 3; tries++) {
+        fares = await buyer.menuOf(plain, offer.offer_id);
+      }
       const fare = typeof fares === 'string' ? undefined : fares.find((one) => one.brand === brand);
       if (!fare) throw new Error(`no fare ${brand}: ${String(fares)}`);
       const passengers = Array.from({ length: query.adults }, () => TRAVELLER);
