@@ -213,7 +213,7 @@ async function capture(ports: EscrowPorts, intent: EscrowTerms, guard?: Guard, t
   return { signature, captured: await capturedBy(ports, intent, { signature, reference }) };
 }
 
-/** An authorization that was not captured in time goes back to its payer, whoever sends it: a person has to decide. */
+/** An authorization that was not captured in time goes back to its payer, by any sender: a person has to decide. */
 async function checkCapturable({ cluster }: EscrowPorts, { observed: { escrow } }: Parties): Promise<void> {
   if (escrow?.kind !== 'authorization' || BigInt(await cluster.unixTime()) < escrow.refundAfter) return;
   throw new EscrowEndedOtherwise('past its capture deadline');

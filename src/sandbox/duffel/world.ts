@@ -59,7 +59,7 @@ export function createDuffelWorld(seed: string) {
 
 type Ends = readonly [origin: string, destination: string];
 
-/** The airports of every direction, where a city stands for any of its own: a return leaves the one it came to. */
+/** The airports of every direction, where a city means any of its own: a return leaves the one it came to. */
 function choicesOf(slices: OfferRequestRecord['slices'], airports: ReadonlyMap<string, Place>): Ends[][] {
   const cities = [...new Set(slices.flatMap(({ origin, destination }) => [origin, destination]))];
   const chosen = cities.reduce<ReadonlyMap<string, string>[]>(
