@@ -60,7 +60,7 @@ export async function readAuthorization(
   }
 }
 
-/** Finds why an authorization cannot be opened. Whether its terms are those of the call is the caller's question. */
+/** Finds why an authorization cannot be opened. The caller checks that its terms are those of the call. */
 export async function whyNotAuthorizable(
   cluster: Cluster,
   { transaction, authorization }: SentPayment & { readonly authorization: SentAuthorization },

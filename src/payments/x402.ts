@@ -74,7 +74,7 @@ export const x402: Protocol = {
   },
 };
 
-/** What a payment opened, in the scheme's own words. */
+/** The authorization that a payment opened, in the fields of the scheme. */
 const openedBy = ({ place: { escrow, salt } }: SentAuthorization, { amount }: Settlement) => ({
   extra: {
     ...{ escrow, salt: Buffer.from(salt).toString('hex'), state: 'open' },

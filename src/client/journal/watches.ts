@@ -3,7 +3,7 @@ import { DAY_MS, instant, MINUTE_MS } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ClientTables, StorePorts, WatchLookTable, WatchNoticeTable } from './store-schema.ts';
 
-/** What a person agreed to. Amounts are atomic USDC. */
+/** The terms that a person agreed to. Amounts are atomic USDC. */
 export interface WatchTerms {
   /** The body of POST /air/search, or of POST /air/offer-details. */
   readonly request: Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export interface Watch extends WatchTerms {
 export type Look = Selectable<WatchLookTable>;
 export type Notice = Omit<Selectable<WatchNoticeTable>, 'way_sealed'> & { readonly way: string };
 
-/** What a look found; `price` null: no offer. */
+/** The result of a look; `price` null: no offer. */
 export interface Found {
   readonly paid: number;
   readonly price: number | null;

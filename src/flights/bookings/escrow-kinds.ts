@@ -33,7 +33,7 @@ interface Identity {
   readonly terms: AuthorizationAsked;
 }
 
-/** What differs between an escrow that we open for an intent and one that its payer authorizes (docs/escrow.md). */
+/** The two kinds of escrow: one that we open for an intent, and one that its payer authorizes (docs/escrow.md). */
 interface EscrowKind {
   readonly layout: EscrowAccount['kind'];
   place(of: Identity): Promise<{ readonly address: Address; readonly vault: Address }>;

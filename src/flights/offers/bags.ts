@@ -44,20 +44,17 @@ export function priceWithBags(
 const orDearer = (price: WithBags, total: number, cheapest: number | undefined): WithBags =>
   price.way === 'included' && cheapest !== undefined && cheapest < total ? { ...price, way: 'fare' } : price;
 
-/** What a carrier sells with its offer, beside the bags that this fare of its menu includes. */
+/** The bags that a fare of a carrier's menu includes, and those that the carrier sells with it. */
 export const bagsWithFare = ({ bags }: LiveOffer, fare: Included): TravellerBags[] | undefined =>
   bags && alike(bags.length, fare, []).map(({ included }, at) => ({ included, sold: bags[at]?.sold ?? [] }));
 
 /** Adds the price with bags to the fares of a menu. */
 export function carriedMenu(live: LiveOffer, fares: readonly MenuFare[], wanted: Bags): MenuFare[] {
   const bare = fares.filter((fare) => !includesBags(fare, wanted)).map(({ total_amount }) => total_amount);
+  const [cheapest] = bare.toSorted((a, b) => a - b);
   return fares.map((fare) => ({
     ...fare,
-    with_bags: orDearer(
-      priceWithBags(fare, bagsWithFare(live, fare), wanted),
-      fare.total_amount,
-      bare.sort((a, b) => a - b)[0],
-    ),
+    with_bags: orDearer(priceWithBags(fare, bagsWithFare(live, fare), wanted), fare.total_amount, cheapest),
   }));
 }
 

@@ -123,7 +123,7 @@ export function filterOffers<T extends FilteredOffer>(
   return { passed, hidden: counts.filter(({ count, unknown }) => count + unknown > 0) };
 }
 
-/** What several answers have hidden together, in the order of the filters. */
+/** The hidden offers of several answers, added up in the order of the filters. */
 export function hiddenTogether(...all: readonly (readonly Hidden[] | undefined)[]): Hidden[] {
   const given = all.flatMap((one) => one ?? []);
   return OFFER_FILTERS.flatMap((filter) => {

@@ -23,7 +23,7 @@ export function ageOn(bornOn: string, day: string): number {
   return yearsLater(bornOn, years) > day ? years - 1 : years;
 }
 
-/** What an offer for children too says of ages. */
+/** The ages that an offer with children was searched for. */
 interface AgedOffer {
   readonly passengers?: readonly { readonly age: Seat }[] | undefined;
   readonly slices: readonly { readonly departing_at: string }[];

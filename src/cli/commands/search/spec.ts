@@ -26,7 +26,7 @@ export const journeyOptions = [
   ...bagOptions,
 ] as const;
 
-/** What an offer has to be; the service hides the others, and counts them by filter. */
+/** Filters of offers: the service hides those that do not pass, and counts them by filter. */
 export const filterOptions = [
   option('--max-stops <n>', 'stops in each direction', integerOption(0, 10)),
   option('--depart-after <time>', 'earliest departure, such as 06:30', clockTimeOption),
