@@ -1,13 +1,11 @@
-import { parseUsdc } from '../../kernel/money.ts';
 import type { NothingBought, Purchase } from '../fulfiller.ts';
-import { takeFare } from './fares.ts';
-import { queryValues, takeFlights } from './flights.ts';
 import type { KeptOffer } from './looking.ts';
 import type { Visit, Walk } from './page/index.ts';
 import * as page from './page/index.ts';
 import type { Card } from './ports.ts';
-import type { Confirmed, Contact } from './purchases.ts';
-import type { Money, Recipe, RecipePart, Values } from './recipes/index.ts';
+import type { Confirmed } from './purchases.ts';
+import type { Money, Recipe } from './recipes/index.ts';
+import { isSamePrice, totalAsked, wayOf } from './to-till.ts';
 
 const SETTLES_MS = 500;
 const CONFIRMS_WITHIN_MS = 60_000;
@@ -39,24 +37,6 @@ export type Bought =
   /** Pressed, with an unknown result. */
   | { readonly kind: 'no_word'; readonly saw: string };
 
-export const contactValues = (contact: Contact | undefined, mailAddress: string | null): Values => ({
-  'contact.email': mailAddress ?? contact?.email,
-  'contact.phone_number': contact?.phone_number,
-  'contact.given_name': contact?.given_name,
-  'contact.family_name': contact?.family_name,
-});
-
-function valuesOf({ purchase, kept, mailAddress }: Errand): Values {
-  const [there, home] = kept.flights;
-  return {
-    ...queryValues(kept.query),
-    flight_number: there?.flightNumber,
-    return_flight_number: home?.flightNumber,
-    reference: purchase.reference,
-    ...contactValues(purchase.passengers[0], mailAddress),
-  };
-}
-
 /**
  * Buys once, from the search to the pay button and past it. Ends in an outcome that bought nothing, or throws, only where
  * the till was certainly not paid.
@@ -79,31 +59,19 @@ export async function buy(visit: Visit, errand: Errand): Promise<Bought> {
   }
 }
 
-async function goToTill(visit: Visit, errand: Errand): Promise<Walk> {
-  const { purchase, kept } = errand;
-  const { passengers, amountDecimal } = purchase;
-  const { recipe } = visit;
-  const { cleared } = await takeFlights(visit, kept.query, kept.flights);
-  const values = valuesOf(errand);
-  const at = (part: RecipePart): Walk => page.walkOf(visit, part, values, cleared);
-  await takeFare(at('fares'), purchase.fare, { passengerCount: passengers.length, amountDecimal });
-  await page.runSteps(at('passengers'), recipe.passengers.steps, passengers);
-  const extras = at('extras');
-  if (recipe.extras.ticked) await page.untickAll(extras, recipe.extras.ticked, 'extras (ticked)');
-  await page.runSteps(extras, recipe.extras.steps, passengers);
-  const till = at('till');
-  await page.runSteps(till, recipe.till.steps, passengers);
-  return till;
+async function goToTill(visit: Visit, { purchase, kept, mailAddress }: Errand): Promise<Walk> {
+  const { fare, amountDecimal, passengers, reference } = purchase;
+  const way = wayOf(visit, { kept, passengers, reference, mailAddress });
+  await way.search();
+  await way.fare(fare, amountDecimal);
+  await way.passengers();
+  await way.extras();
+  return way.till();
 }
 
-const totalAsked = async (walk: Walk): Promise<Money> =>
-  page.must(walk, 'total', await page.readsMoney(walk, walk.visit.recipe.till, 'total', 10_000));
-
-/** Compares with the only price that may be paid, in its currency. */
 function priceDiffers(total: Money, { purchase, kept }: Errand): NothingBought | null {
-  const isSame =
-    total.currency === kept.offer.total_currency && parseUsdc(total.decimal) === parseUsdc(purchase.amountDecimal);
-  return isSame ? null : { kind: 'price_differs', foundAmountDecimal: total.decimal };
+  const agreed = { decimal: purchase.amountDecimal, currency: kept.offer.total_currency };
+  return isSamePrice(total, agreed) ? null : { kind: 'price_differs', foundAmountDecimal: total.decimal };
 }
 
 const PAY = 'till (pay)';

@@ -64,10 +64,10 @@ const LISTED = ['brand', 'checkedBags', 'carryOnBags'] as const;
  */
 export async function takeFare(
   walk: Walk,
+  seen: Awaited<ReturnType<typeof readFares>>,
   wanted: FareContent,
-  { passengerCount, amountDecimal }: { readonly passengerCount: number; readonly amountDecimal: string },
+  amountDecimal: string,
 ): Promise<void> {
-  const seen = await readFares(walk, passengerCount);
   const same = seen.filter(({ fare }) => fareKey(fare) === fareKey(wanted));
   const saysNothing = wanted.conditions === null && LISTED.every((field) => wanted[field] === null);
   const asQuoted = () =>

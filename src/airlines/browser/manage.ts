@@ -1,7 +1,8 @@
-import { contactValues, readConfirmed } from './buy.ts';
+import { readConfirmed } from './buy.ts';
 import { click, isSeen, runSteps, until, type Visit, walkOf } from './page/index.ts';
 import type { Confirmed, Contact, PurchaseRow } from './purchases.ts';
 import { missingIn, type Recipe, type Step, type Values } from './recipes/index.ts';
+import { contactValues } from './to-till.ts';
 
 export const manageValues = (row: PurchaseRow, contact: Contact, mailAddress: string | null): Values => ({
   reference: row.reference,

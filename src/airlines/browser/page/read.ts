@@ -20,7 +20,7 @@ function textOf(walk: Walk, name: string, from: From, withinMs?: number): Promis
     const count = await found.count();
     if (count === 0 && from.optional) return { found: { text: null } };
     if (count !== 1) {
-      return { saw: `found ${count === 0 ? 'no' : count} ${from.at ? wordsOf(from.at) : 'item'}` };
+      return { saw: `found ${count === 0 ? 'no' : count} ${from.at ? wordsOf(from.at) : 'item'}`, at: from.at };
     }
     const text = await raw(found, from.attribute);
     if (from.optional && (text ?? '').trim() === '') return { found: { text: null } };
@@ -45,12 +45,13 @@ async function parsed<N extends string, R extends From, T>(
   const from = readings[name];
   if (!from) return null;
   const { text } = await textOf(walk, name, from, withinMs);
-  if (text === null) return null;
   try {
-    return parse(text, from);
+    const value = text === null ? null : parse(text, from);
+    walk.visit.watcher?.read(walk.part, name, text, value);
+    return value;
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    throw new Misfit(walk.part, `${walk.part} (read ${name})`, error.message);
+    throw new Misfit(walk.part, `${walk.part} (read ${name})`, error.message, from.at);
   }
 }
 
@@ -107,7 +108,7 @@ export async function itemsOf(
     const found = shown(walk, list);
     const count = await found.count();
     if (count === 0) {
-      return none && (await isSeen(walk, none)) ? { found: [] } : { saw: `found no ${wordsOf(list)}` };
+      return none && (await isSeen(walk, none)) ? { found: [] } : { saw: `found no ${wordsOf(list)}`, at: list };
     }
     if (count === last) return { found: await found.all() };
     last = count;

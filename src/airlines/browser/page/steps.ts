@@ -41,6 +41,7 @@ export async function runSteps(
   for (const [i, step] of (steps ?? []).entries()) {
     const name = `${place} ${i + 1} (${step.name ?? `${step.do}${'at' in step ? ` ${wordsOf(step.at)}` : ''}`})`;
     await runStep(walk, { ...step, within_ms: step.within_ms ?? withinMs }, name, passengers);
+    await walk.visit.watcher?.done(walk.part, name, step);
     const { pause_ms: pauseMs = 0 } = walk.visit.recipe.site;
     if (pauseMs > 0) await pause(pauseMs);
   }
@@ -61,8 +62,8 @@ async function runStep(walk: Walk, step: Step, name: string, passengers: readonl
     case 'untick':
       // Repeatable.
       await until(walk, name, step.within_ms, async () => {
-        const { found: box, saw } = await single(walk, step.at);
-        if (!box) return { saw };
+        const { found: box, ...looked } = await single(walk, step.at);
+        if (!box) return looked;
         await checkPaysNot(walk, box, name);
         await box.setChecked(step.do === 'tick', { timeout: CLICK_MS });
         return { found: true };
@@ -74,7 +75,7 @@ async function runStep(walk: Walk, step: Step, name: string, passengers: readonl
       return expectText(walk, step, name);
     case 'gone':
       await until(walk, name, step.within_ms, async () =>
-        (await isSeen(walk, step.at)) ? { saw: `${wordsOf(step.at)} is still there` } : { found: true },
+        (await isSeen(walk, step.at)) ? { saw: `${wordsOf(step.at)} is still there`, at: step.at } : { found: true },
       );
       return;
     case 'stop':
@@ -122,7 +123,7 @@ const ready = (walk: Walk, target: Target, name: string, withinMs?: number): Pro
   until(walk, name, withinMs, async () => {
     const looked = await single(walk, target);
     const isOff = looked.found && !(await looked.found.isEnabled({ timeout: TRY_MS }));
-    return isOff ? { saw: `${wordsOf(target)} is disabled` } : looked;
+    return isOff ? { saw: `${wordsOf(target)} is disabled`, at: target } : looked;
   });
 
 /** Values that identify no one. */
@@ -138,7 +139,7 @@ async function write(walk: Walk, { do: how, at, value, within_ms }: Doing<'fill'
   // Sites group digits as they are typed.
   const bare = (of: string) => of.replace(/[\s./-]/g, '').toLowerCase();
   const isThere = bare(await field.inputValue({ timeout: ACT_MS })) === bare(text);
-  if (!isThere) throw new Misfit(walk.part, name, 'the field holds something else than was written');
+  if (!isThere) throw new Misfit(walk.part, name, 'the field holds something else than was written', at);
 }
 
 async function choose(walk: Walk, step: Doing<'choose'>, name: string): Promise<void> {
@@ -158,7 +159,7 @@ async function choose(walk: Walk, step: Doing<'choose'>, name: string): Promise<
   const option = value === undefined ? { label: label ?? '' } : { value };
   await until(walk, name, step.within_ms, async () => {
     const taken = await field.selectOption(option, { timeout: TRY_MS });
-    return taken.length === 1 ? { found: true } : { saw: 'no such option' };
+    return taken.length === 1 ? { found: true } : { saw: 'no such option', at: step.at };
   });
 }
 
@@ -180,9 +181,9 @@ async function expectText(walk: Walk, { at, text, within_ms }: Doing<'expect'>, 
   await until(walk, name, within_ms, async () => {
     const looked = await single(walk, at);
     if (wanted === null) return looked;
-    if (!looked.found) return { saw: `found no single ${wordsOf(at)}` };
+    if (!looked.found) return looked;
     const shownText = (await seenText(looked.found, TRY_MS)).replace(/\s+/g, ' ').toLowerCase();
-    return shownText.includes(wanted) ? looked : { saw: 'another text' };
+    return shownText.includes(wanted) ? looked : { saw: 'another text', at };
   });
 }
 
@@ -211,8 +212,8 @@ const isRead = (): boolean => READ.test(installed('playwright-core/package.json'
 
 /** Leaves the pay button of a page with a card to the code that records the press first. @throws Misfit */
 async function checkPaysNot(walk: Walk, one: Locator, name: string): Promise<void> {
-  const { posts, recipe } = walk.visit;
-  if (!posts.isOn) return;
+  const { posts, recipe, watcher } = walk.visit;
+  if (!posts.isOn && !(watcher && walk.part === 'till')) return;
   const mine = await one.elementHandle({ timeout: TRY_MS });
   for (const button of await locate({ ...walk, item: null }, recipe.till.pay).elementHandles()) {
     if ((await button.ownerFrame()) !== (await mine?.ownerFrame())) continue;
@@ -238,8 +239,9 @@ export async function click(
   name: string,
 ): Promise<void> {
   const tryOnce = async () => {
-    const { found: one, saw } = await single(walk, at);
-    if (!one) return { saw };
+    const looked = await single(walk, at);
+    const { found: one } = looked;
+    if (!one) return { saw: looked.saw, at };
     await checkPaysNot(walk, one, name);
     return (await isClicked(one)) ? { found: true } : { saw: `${wordsOf(at)} is covered or disabled` };
   };
@@ -249,7 +251,7 @@ export async function click(
   await until(walk, name, withinMs, async () => {
     if (await isSeen(walk, leadsTo)) return { found: true };
     if (clearedIn(walk) > cleared && (await tryOnce()).found) cleared = clearedIn(walk);
-    return { saw: `found no ${wordsOf(leadsTo)}` };
+    return { saw: `found no ${wordsOf(leadsTo)}`, at: leadsTo };
   });
 }
 

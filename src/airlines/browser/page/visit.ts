@@ -1,15 +1,29 @@
-import type { BrowserType } from 'playwright-core';
-import type { Recipe } from '../recipes/index.ts';
+import type { BrowserContextOptions, BrowserType } from 'playwright-core';
+import type { Recipe, RecipePart, Step } from '../recipes/index.ts';
 import { launch } from './chromium.ts';
 import { hostsOf, putFence, watchPosts } from './fence.ts';
 
 export type Visit = Awaited<ReturnType<typeof openVisit>>;
 
+/** Follows a trial's visit; purchases have none. */
+export interface Watcher {
+  /** A step was taken. */
+  done(part: RecipePart, name: string, step: Step): Promise<void>;
+  read(part: RecipePart, field: string, text: string | null, value: unknown): void;
+}
+
+interface Visiting {
+  readonly playwright: BrowserType;
+  readonly chromium: string;
+  readonly visitMs: number;
+  /** Of a trial. */
+  readonly watcher?: Watcher | undefined;
+  /** Cookies of a trial before. */
+  readonly storageState?: BrowserContextOptions['storageState'];
+}
+
 /** Begins a visit to a carrier's site, in a browser of its own. */
-export async function openVisit(
-  { playwright, chromium, visitMs }: { playwright: BrowserType; chromium: string; visitMs: number },
-  recipe: Recipe,
-) {
+export async function openVisit({ playwright, chromium, visitMs, watcher, storageState }: Visiting, recipe: Recipe) {
   const hosts = hostsOf(recipe.site);
   const { browser, close } = await launch(playwright, chromium, hosts);
   const closed = { done: null as Promise<void> | null };
@@ -32,6 +46,7 @@ export async function openVisit(
       viewport: { width: 1280, height: 900 },
       ...(locale !== undefined && { locale }),
       ...(timezoneId !== undefined && { timezoneId }),
+      ...(storageState !== undefined && { storageState }),
     });
     const refused = new Set<string>();
     const page = await context.newPage();
@@ -48,7 +63,7 @@ export async function openVisit(
       isCrashed = true;
     });
     return {
-      ...{ page, recipe, posts },
+      ...{ page, recipe, posts, watcher },
       /** By `performance`; the browser is then closed. */
       get endsAtMs() {
         return endsAtMs;

@@ -9,11 +9,13 @@ export class Misfit extends Error {
   /**
    * @param step such as `search 3 (fill "From")`
    * @param saw the page instead, without personal data
+   * @param at the target that did not fit
    */
   constructor(
     readonly part: RecipePart,
     readonly step: string,
     readonly saw: string,
+    readonly at?: Target | undefined,
   ) {
     super(`${step}: ${saw}`);
   }
@@ -170,12 +172,15 @@ async function throughForm(walk: Walk): Promise<void> {
 interface Looked<T> {
   readonly found?: T;
   readonly saw?: string | undefined;
+  /** The target that did not fit. */
+  readonly at?: Target | undefined;
 }
 
 /** Repeats a look until it finds something or time is over, past walls. @throws Misfit, Stopped, BrowserGone */
 export async function until<T>(walk: Walk, step: string, withinMs: number | undefined, look: () => Promise<Looked<T>>) {
   const endsAtMs = performance.now() + (withinMs ?? WITHIN_MS);
   let saw = 'nothing';
+  let at: Target | undefined;
   for (;;) {
     stillThere(walk);
     // Looks once more after the deadline.
@@ -186,6 +191,7 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
       const looked: Looked<T> = stuck === null ? await look() : { saw: stuck };
       if (looked.found !== undefined) return looked.found;
       saw = looked.saw ?? saw;
+      ({ at } = looked);
     } catch (error) {
       if (error instanceof Unreadable) saw = error.message;
       else if (!isMoving(error)) {
@@ -195,7 +201,7 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
     }
     if (isLast) {
       stillThere(walk);
-      throw new Misfit(walk.part, step, `${saw}, ${await pageSeen(walk)}`);
+      throw new Misfit(walk.part, step, `${saw}, ${await pageSeen(walk)}`, at);
     }
     await pause(PAUSE_MS);
   }
@@ -205,7 +211,7 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
 export async function single(walk: Walk, target: Target): Promise<Looked<Locator>> {
   const found = shown(walk, target);
   const count = await found.count();
-  return count === 1 ? { found } : { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}` };
+  return count === 1 ? { found } : { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}`, at: target };
 }
 
 export const isSeen = async (walk: Walk, target: Target): Promise<boolean> => (await shown(walk, target).count()) > 0;

@@ -1,0 +1,80 @@
+import { parseUsdc } from '../../kernel/money.ts';
+import type { Passenger } from '../../wire/flights/index.ts';
+import type { FareContent } from '../fulfiller.ts';
+import { readFares, takeFare } from './fares.ts';
+import { queryValues, takeFlights } from './flights.ts';
+import type { KeptOffer } from './looking.ts';
+import type { Visit, Walk } from './page/index.ts';
+import * as page from './page/index.ts';
+import type { Contact } from './purchases.ts';
+import type { Money, RecipePart, Values } from './recipes/index.ts';
+
+/** The way from the search to the till, which purchases and trials share. It knows no card, and presses nothing. */
+
+export interface Trip {
+  readonly kept: Pick<KeptOffer, 'query' | 'flights'>;
+  readonly passengers: readonly Passenger[];
+  readonly reference: string;
+  /** The address for mails; null: the first passenger's. */
+  readonly mailAddress: string | null;
+}
+
+export const contactValues = (contact: Contact | undefined, mailAddress: string | null): Values => ({
+  'contact.email': mailAddress ?? contact?.email,
+  'contact.phone_number': contact?.phone_number,
+  'contact.given_name': contact?.given_name,
+  'contact.family_name': contact?.family_name,
+});
+
+function valuesOf({ passengers, reference, kept, mailAddress }: Trip): Values {
+  const [there, home] = kept.flights;
+  return {
+    ...queryValues(kept.query),
+    flight_number: there?.flightNumber,
+    return_flight_number: home?.flightNumber,
+    reference,
+    ...contactValues(passengers[0], mailAddress),
+  };
+}
+
+/** The pages of a trip in their order, each a function that leaves the visit on the next page. */
+export function wayOf(visit: Visit, trip: Trip) {
+  const { recipe } = visit;
+  const { kept, passengers } = trip;
+  const values = valuesOf(trip);
+  let cleared: Walk['cleared'] = new Map();
+  const at = (part: RecipePart): Walk => page.walkOf(visit, part, values, cleared);
+  const fares = async () => {
+    const walk = at('fares');
+    return { walk, seen: await readFares(walk, passengers.length) };
+  };
+  return {
+    async search(): Promise<void> {
+      ({ cleared } = await takeFlights(visit, kept.query, kept.flights));
+    },
+    fares,
+    async fare(wanted: FareContent, amountDecimal: string): Promise<void> {
+      const { walk, seen } = await fares();
+      await takeFare(walk, seen, wanted, amountDecimal);
+    },
+    passengers: () => page.runSteps(at('passengers'), recipe.passengers.steps, passengers),
+    async extras(): Promise<void> {
+      const walk = at('extras');
+      if (recipe.extras.ticked) await page.untickAll(walk, recipe.extras.ticked, 'extras (ticked)');
+      await page.runSteps(walk, recipe.extras.steps, passengers);
+    },
+    /** Ends where the till asks for the card. */
+    async till(): Promise<Walk> {
+      const walk = at('till');
+      await page.runSteps(walk, recipe.till.steps, passengers);
+      return walk;
+    },
+  };
+}
+
+export const totalAsked = async (walk: Walk): Promise<Money> =>
+  page.must(walk, 'total', await page.readsMoney(walk, walk.visit.recipe.till, 'total', 10_000));
+
+/** Compares with the only price that may be paid, in its currency. */
+export const isSamePrice = (total: Money, agreed: Money): boolean =>
+  total.currency === agreed.currency && parseUsdc(total.decimal) === parseUsdc(agreed.decimal);
