@@ -1,6 +1,7 @@
 import type { AirlineTold } from '../effects/index.ts';
 import type { Bags, BagType, TravellerBags } from '../kernel/domain/bags.ts';
 import type { PassengerIssue } from '../kernel/domain/passengers.ts';
+import type { SeatMap, WantedSeat } from '../kernel/domain/seats.ts';
 import { isProblem } from '../kernel/problems.ts';
 import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../wire/flights/index.ts';
 
@@ -49,6 +50,8 @@ export interface LiveOffer {
   readonly availableServices: readonly AvailableService[];
   /** The bags of each traveller. Absent: it sells none beyond those included. */
   readonly bags?: readonly TravellerBags[];
+  /** Reads the seats of its flights, of those that show any. Absent: seats are not sold with it. */
+  seatMaps?(): Promise<readonly SeatMap[]>;
   /** The airline sells only one offer of a key, those of one search. Absent: it sells each. */
   readonly saleKey?: string;
   /** Only shown: its seller takes no payment or travel document of this service. */
@@ -68,6 +71,8 @@ export interface ProviderOrder {
   readonly slices: readonly Slice[];
   /** Extra bags of all travellers; absent: none. */
   readonly bags?: readonly OrderedBags[] | undefined;
+  /** Chosen seats, `passenger_index` in the order of its own travellers; absent: none. */
+  readonly seats?: readonly WantedSeat[] | undefined;
   readonly failure: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -82,10 +87,12 @@ export interface OrderRequest {
   /** Our client reference, which never makes a second order. */
   readonly reference: string;
   readonly offerId: string;
-  /** The escrowed price with its bags; any other is refused. */
+  /** The escrowed price with its bags and seats; any other is refused. */
   readonly expectedAmountDecimal: string;
   /** For each traveller: those that the fare lacks are bought with it. */
   readonly bags?: Bags | undefined;
+  /** By the positions of the offer's travellers. */
+  readonly seats?: readonly WantedSeat[] | undefined;
   readonly passengers: readonly Passenger[];
 }
 
@@ -117,8 +124,8 @@ export interface AirlineMessage {
 /**
  * The port to an airline. Problems: `upstream_rate_limited` (with retryAfter; from `createOrder` only if nothing was
  * ordered), `provider_failed` (no usable answer; for `createOrder` an unknown outcome, which `findOrder` resolves),
- * `offer_not_found`, `offer_unavailable` (sold out), `offer_expired`, `offer_repriced` and `bags_unavailable`
- * (`createOrder` alone, the first with `detail.current_ticket_amount`). `detail.airline_code` and `detail.airline_request_id` are for the airline's support.
+ * `offer_not_found`, `offer_unavailable` (sold out), `offer_expired`, `offer_repriced`, `bags_unavailable`
+ * and `seat_unavailable` (`createOrder` alone, the first with `detail.current_ticket_amount`). `detail.airline_code` and `detail.airline_request_id` are for the airline's support.
  */
 export interface Provider {
   readonly name: string;

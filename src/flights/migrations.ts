@@ -208,6 +208,8 @@ export const flightsMigrations = {
 
   bags: ['alter table intents add column bags text'],
 
+  seats: ['alter table intents add column seats text'],
+
   authorities: ['alter table intents add column authority text'],
 
   authorizations: [`alter table intents add column escrow_kind text not null default 'opened'`],

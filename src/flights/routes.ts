@@ -59,6 +59,7 @@ async function charge({ context, request, discovery }: FlightsCall, call: PaidCa
 }
 
 const UPSTREAM: readonly ProblemCode[] = ['provider_failed', 'upstream_rate_limited'];
+const SEATS: readonly ProblemCode[] = ['seats_unavailable', 'seat_unavailable'];
 const PAID = 'Done and paid.';
 
 const SUPPORT_CODE: HeaderParameter = {
@@ -198,6 +199,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'offer_not_found',
         'offer_unavailable',
         'offer_expired',
+        'seats_unavailable',
         'fare_check_failed',
         'too_many_requests',
         'provider_not_configured',
@@ -223,6 +225,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'offer_unsupported',
         'offer_unavailable',
         'offer_expired',
+        ...SEATS,
         'bags_unavailable',
         'lowcost_booking_unavailable',
         'fare_check_failed',
@@ -304,6 +307,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'offer_expired',
         'offer_unavailable',
         'offer_repriced',
+        ...SEATS,
         'bags_unavailable',
         'escrow_missing',
         'escrow_funding_mismatch',

@@ -69,4 +69,6 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '290_bags', statements: flights.bags, rolls: true },
   // An older process cannot end an escrow that was authorized: the chain refuses it, and a newer one goes on.
   { name: '290_authorizations', statements: flights.authorizations, rolls: true },
+  // As with bags, an older version refuses them as repriced.
+  { name: '300_seats', statements: flights.seats, rolls: true },
 ];

@@ -205,6 +205,9 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   '503 upstream_rate_limited': (_, path) => [...APPROVES, REJECTS].includes(path),
   // Of fares that are locked with bags.
   '409 bags_unavailable': (_, path) => ['/air/intents', '/air/book'].includes(path),
+  // Of fares that are locked with seats, and of offers that are shown with them.
+  '409 seat_unavailable': (_, path) => ['/air/intents', '/air/book'].includes(path),
+  '409 seats_unavailable': (_, path) => ['/air/intents', '/air/book', '/air/offer-details'].includes(path),
   '409 ticket_already_cancelled': (_, path) => path === REJECTS,
   '409 plan_changed': (_, path) => APPROVES.includes(path),
   '503 operator_funds_low': (_, path) => PAID.includes(path),

@@ -31,7 +31,7 @@ import {
   text,
   texts,
 } from './read.ts';
-import { type Answer, type DuffelPorts, dataOf, failed, isOk } from './transport.ts';
+import { type DuffelPorts, dataOf, failed, goneProblem, isOk } from './transport.ts';
 
 /** Reads an offer into the wire's form, with null for undisclosed fields; null as a whole without a required one. */
 export function readOffer(value: unknown, reading: Reading): Offer | null {
@@ -266,14 +266,8 @@ export async function unsoldOffer(ports: DuffelPorts, id: string): Promise<LiveO
   const attempts = await ports.attempts.bySearch(live.saleKey);
   if (attempts.some(({ verdict }) => verdict !== 'none')) throw problem('offer_unavailable');
   const { required, supported } = documentRule(raw);
-  return { ...live, isUnpayable: required && !supported };
-}
-
-/** The problem of an offer that is gone; null for other answers. */
-export function goneProblem({ status, codes }: Answer) {
-  if (codes.includes('offer_expired')) return problem('offer_expired');
-  if (codes.includes('offer_no_longer_available')) return problem('offer_unavailable');
-  return status === 404 && codes.includes('not_found') ? problem('offer_not_found') : null;
+  const seatMaps = async () => (await import('./seats.ts')).seatMapsOf(ports, raw);
+  return { ...live, seatMaps, isUnpayable: required && !supported };
 }
 
 /** A bag for one passenger. */

@@ -6,7 +6,7 @@ import { OrderRefused } from '../provider.ts';
 import { type Fields, flag, list, objects, seatOf, texts } from './read.ts';
 
 /**
- * Makes the body of POST /air/orders, which pays exactly the total of the offer and its bags at once from the seller's balance.
+ * Makes the body of POST /air/orders, which pays exactly the total of the offer and its extras at once from the seller's balance.
  * @throws OrderRefused `form_rejected` for passengers that Duffel would refuse
  */
 export function orderForm(
@@ -14,7 +14,7 @@ export function orderForm(
   offer: Offer,
   reference: string,
   passengers: readonly Passenger[],
-  extra: ExtraBags,
+  extra: Extras,
 ) {
   const offered = objects(raw.passengers);
   const ids = texts(offered.map(({ id }) => id));
@@ -60,8 +60,8 @@ function placesOf(offered: readonly Fields[], offer: Offer, passengers: readonly
 
 const lastDayOf = (offer: Offer): string => (offer.slices.at(-1) ?? offer).departing_at.slice(0, 10);
 
-/** Services of the offer's last read, and the total with them. */
-export interface ExtraBags {
+/** Services of the last reads of offer and seats, and the total with them. */
+export interface Extras {
   readonly services: readonly { readonly id: string; readonly quantity: number }[];
   readonly totalDecimal: unknown;
 }

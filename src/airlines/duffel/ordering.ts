@@ -1,20 +1,31 @@
 import { bagsToBuy } from '../../kernel/domain/bags.ts';
+import { seatsToBuy } from '../../kernel/domain/seats.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { OrderRefused, type OrderRequest, type ProviderOrder } from '../provider.ts';
 import { type Attempt, CREATION_FAILED, NOT_SENT } from './creations.ts';
-import { freshOffer, goneProblem, saleKeyOf } from './offers.ts';
+import { freshOffer, saleKeyOf } from './offers.ts';
 import { orderForm } from './order-form.ts';
 import { askOrder, type Found, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';
 import { type Fields, object, offerId, orderId, sameAmount } from './read.ts';
-import { type Answer, type DuffelPorts, failed, isOk, type NoAnswer, noAnswer, summaryOf } from './transport.ts';
+import { seatMapsOf } from './seats.ts';
+import {
+  type Answer,
+  type DuffelPorts,
+  failed,
+  goneProblem,
+  isOk,
+  type NoAnswer,
+  noAnswer,
+  summaryOf,
+} from './transport.ts';
 
 type Standing = ProviderOrder | null | 'unknown';
 
 /**
  * Orders at most once. Records the attempt before its one POST, and its verdict after; looks for the order of an attempt
  * without a verdict, and never sends it again. Rereads the price just before, and sends nothing where it differs.
- * @throws OrderRefused, Problem `offer_*`, `bags_unavailable`, `upstream_rate_limited`: nothing was ordered. Problem `provider_failed` with
+ * @throws OrderRefused, Problem `offer_*`, `bags_unavailable`, `seat_unavailable`, `upstream_rate_limited`: nothing was ordered. Problem `provider_failed` with
  *   the airline's request id: the outcome is unknown
  */
 export async function createOrder(ports: DuffelPorts, request: OrderRequest): Promise<ProviderOrder> {
@@ -49,7 +60,7 @@ async function checkUnsold(ports: DuffelPorts, reference: string, searchKey: str
   if (others.some(({ verdict }) => verdict === 'open')) throw new OrderRefused('provider_failed', true);
 }
 
-/** @throws Problem `offer_repriced` with `detail.current_ticket_amount`, `bags_unavailable`, and of `freshOffer` */
+/** @throws Problem `offer_repriced` with `detail.current_ticket_amount`, `bags_unavailable`, `seat_unavailable`, and of `freshOffer` */
 async function pricedOffer(ports: DuffelPorts, request: OrderRequest) {
   const { offerId, expectedAmountDecimal, passengers, bags: wanted } = request;
   const fresh = await freshOffer(ports, offerId);
@@ -58,11 +69,16 @@ async function pricedOffer(ports: DuffelPorts, request: OrderRequest) {
   if (passengerCount !== passengers.length) throw new OrderRefused('form_rejected', false);
   const found = wanted ? bagsToBuy(fresh.bags, offer.total_currency, wanted) : { amount: 0n, bought: [] };
   if (!found) throw problem('bags_unavailable');
-  const total = formatUsdc(parseUsdc(offer.total_amount_decimal) + found.amount);
+  const seats = request.seats && seatsToBuy(await seatMapsOf(ports, fresh.raw), offer.total_currency, request.seats);
+  if (seats && seats.missing.length > 0) throw problem('seat_unavailable');
+  const total = formatUsdc(parseUsdc(offer.total_amount_decimal) + found.amount + (seats?.amount ?? 0n));
   if (offer.total_currency !== 'USD' || !sameAmount(total, expectedAmountDecimal)) {
     throw repriced(expectedAmountDecimal, total, offer.total_currency);
   }
-  const services = found.bought.flatMap(({ bag, quantity }) => bag.ids.map((id) => ({ id, quantity })));
+  const services = [
+    ...found.bought.flatMap(({ bag, quantity }) => bag.ids.map((id) => ({ id, quantity }))),
+    ...(seats?.bought ?? []).map(({ sold }) => ({ id: sold.id, quantity: 1 })),
+  ];
   return { ...fresh, extra: { services, totalDecimal: services.length > 0 ? total : fresh.raw.total_amount } };
 }
 
@@ -99,7 +115,7 @@ async function concluded(
   attempt: Attempt,
   answer: Answer,
 ): Promise<ProviderOrder> {
-  const word = orderWord(answer);
+  const word = orderWord(answer, request);
   const written = { code: codeOf(answer), request_id: answer.requestId };
   switch (word.kind) {
     case 'ordered': {
@@ -260,7 +276,7 @@ const codeOf = (answer: Answer): string =>
  * Reads an answer to an order (docs/duffel.md has the table). Only a refusal in Duffel's own form counts; a 429, a
  * gateway's answer and an undocumented code leave the outcome open.
  */
-function orderWord(answer: Answer): OrderWord {
+function orderWord(answer: Answer, { seats }: Pick<OrderRequest, 'seats'>): OrderWord {
   const { status, codes, types, isRefusal } = answer;
   if (status === 200 || status === 201) {
     const raw = object(answer.data);
@@ -275,7 +291,8 @@ function orderWord(answer: Answer): OrderWord {
   if (status < 400 || status >= 500) return { kind: 'unknown' };
   if (codes.some(isConflict)) return { kind: 'conflict' };
   if (codes.some((code) => REPRICED.includes(code))) return { kind: 'repriced' };
-  if (codes.includes('ancillary_service_not_available')) return none(problem('bags_unavailable'));
+  if (codes.includes('ancillary_service_not_available'))
+    return none(problem(seats ? 'seat_unavailable' : 'bags_unavailable'));
   if (codes.includes('insufficient_balance')) return refused('provider_balance_low', true);
   const gone = goneProblem(answer);
   if (gone) return none(gone.code === 'offer_not_found' ? problem('offer_unavailable') : gone);

@@ -2,6 +2,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { ProviderOrder } from '../provider.ts';
 import { readSlice } from './itinerary.ts';
 import { amount, count, currency, type Fields, instantMs, list, object, objects, orderId, text } from './read.ts';
+import { seatsIn } from './seats.ts';
 import { type Answer, type DuffelPorts, dataOf, failed, isOk } from './transport.ts';
 
 /** Owners' codes of airlines without electronic tickets: easyJet, Vueling, Jetstar. */
@@ -97,6 +98,7 @@ export function orderOf(ports: DuffelPorts, { raw, answer }: Found, reference: s
     totalCurrency: of,
     slices: slicesOf(ports, raw, id),
     bags: bagsIn(raw),
+    seats: seatsIn(raw),
     failure: null,
     createdAtMs,
     updatedAtMs: Math.max(createdAtMs, paidAtMs ?? 0, cancelledAtMs ?? 0),

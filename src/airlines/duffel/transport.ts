@@ -258,3 +258,10 @@ function waitOf(headers: HttpResponse['headers'], nowMs: number): number | null 
   const waitMs = resetMs - (Number.isNaN(dateMs) ? nowMs : dateMs);
   return Math.min(MOST_WAIT_MS, Math.max(1000, waitMs));
 }
+
+/** The problem of an offer that is gone; null for other answers. */
+export function goneProblem({ status, codes }: Answer) {
+  if (codes.includes('offer_expired')) return problem('offer_expired');
+  if (codes.includes('offer_no_longer_available')) return problem('offer_unavailable');
+  return status === 404 && codes.includes('not_found') ? problem('offer_not_found') : null;
+}

@@ -1,6 +1,7 @@
 import type { Updateable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import type { Bags } from '../../kernel/domain/bags.ts';
+import type { WantedSeat } from '../../kernel/domain/seats.ts';
 import { agesOf } from '../../kernel/domain/travel-ages.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
 import { isProblemCode, problem } from '../../kernel/problems.ts';
@@ -54,6 +55,15 @@ export interface LockedBags extends Bags {
 
 export const lockedBags = ({ bags }: Pick<IntentRow, 'bags'>): LockedBags | null =>
   bags == null ? null : (JSON.parse(bags) as LockedBags);
+
+/** Chosen seats, each with its price and terms, and what they cost together (atomic units). */
+export interface LockedSeats {
+  readonly amount: number;
+  readonly chosen: readonly (WantedSeat & { readonly amount: number; readonly disclosures: readonly string[] })[];
+}
+
+export const lockedSeats = ({ seats }: Pick<IntentRow, 'seats'>): LockedSeats | null =>
+  seats == null ? null : (JSON.parse(seats) as LockedSeats);
 
 /** An intent whose creation was paid: its customer knows of it. @throws Problem `intent_not_found` */
 export async function shownIntent(store: Store, intentId: string): Promise<IntentRow> {
@@ -125,6 +135,7 @@ export function intentRecord(
     expected_ticket_currency: offer.total_currency,
     fee_amount: row.fee_amount,
     ...shownBags(lockedBags(row)),
+    ...shownSeats(lockedSeats(row)),
     order_id: row.order_id,
     booking_requested_at: instantOrNull(row.booking_requested_at_ms),
     ticketed_at: instantOrNull(row.ticketed_at_ms),
@@ -159,6 +170,16 @@ function shownBags(bags: LockedBags | null): Pick<Intent, 'bags'> {
   if (!bags) return {};
   const { checked, carry_on, amount } = bags;
   return { bags: { checked, carry_on, total_amount: amount, total_amount_decimal: formatUsdc(atomic(amount)) } };
+}
+
+function shownSeats(seats: LockedSeats | null): Pick<Intent, 'seats'> {
+  if (!seats) return {};
+  const chosen = seats.chosen.map(({ amount, disclosures, ...seat }) => ({
+    ...seat,
+    total_amount_decimal: formatUsdc(atomic(amount)),
+    ...(disclosures.length > 0 && { disclosures: [...disclosures] }),
+  }));
+  return { seats: { total_amount: seats.amount, total_amount_decimal: formatUsdc(atomic(seats.amount)), chosen } };
 }
 
 /** The code of the failure after which a booking is tried again. The name of an error without a code is for the log. */

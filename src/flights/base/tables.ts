@@ -43,6 +43,8 @@ export interface IntentTable {
   passenger_count: number;
   /** Bags that are part of `amount` and of the locked offer's total (LockedBags, JSON); null: none. */
   bags: ColumnType<string | null, string | null | undefined, string | null>;
+  /** Chosen seats, likewise (LockedSeats, JSON); null: none. */
+  seats: ColumnType<string | null, string | null | undefined, string | null>;
   /** `saleKey` of the live offer that was locked. */
   sale_key: string | null;
   funding_wallet: string;

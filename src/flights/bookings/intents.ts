@@ -259,7 +259,7 @@ async function newIntent(
   escrows: Escrows,
   request: CreateIntentRequest,
   payment: Payment,
-  { offer, passengerCount, saleKey, lockedBags }: OfferToLock,
+  { offer, passengerCount, saleKey, lockedBags, lockedSeats }: OfferToLock,
 ): Promise<IntentRow> {
   const { clock, ids, options } = ports;
   const refundWallet = request.refund_wallet ?? payment.payer;
@@ -282,6 +282,7 @@ async function newIntent(
     offer: JSON.stringify(offer),
     passenger_count: passengerCount,
     bags: lockedBags && JSON.stringify(lockedBags),
+    seats: lockedSeats && JSON.stringify(lockedSeats),
     sale_key: saleKey ?? null,
     funding_wallet: payment.payer,
     refund_wallet: refundWallet,

@@ -23,6 +23,7 @@ export function orderRecord(orderId: string, passengerCount: number, order: Prov
     documents: order.documents.map(({ type, number }) => ({ type, number })),
     slices: [...order.slices],
     ...(order.bags && { bags: [...order.bags] }),
+    ...(order.seats && { seats: [...order.seats] }),
     created_at: instant(order.createdAtMs),
     updated_at: instant(order.updatedAtMs),
   };

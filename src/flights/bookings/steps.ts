@@ -12,6 +12,7 @@ import {
   intentOf,
   lockedBags,
   lockedOffer,
+  lockedSeats,
   pageAlone,
 } from '../base/index.ts';
 import { checkPriceHolds, isLowcost } from '../offers/index.ts';
@@ -52,7 +53,10 @@ const REFILL_S = 300;
 const TICKET_POLL: PollPolicy = { leastMs: 500, mostMs: 15_000 };
 
 /** Answers of the airline that end an order which was not made. */
-const GONE = ['offer_not_found', 'offer_unavailable', 'offer_expired', 'offer_repriced', 'bags_unavailable'] as const;
+const GONE = [
+  ...(['offer_not_found', 'offer_unavailable', 'offer_expired', 'offer_repriced'] as const),
+  ...(['bags_unavailable', 'seats_unavailable', 'seat_unavailable'] as const),
+] as const;
 /** Answers that say for certain that the airline ordered nothing. */
 const REFUSALS = [...GONE, 'upstream_rate_limited'] as const;
 
@@ -219,6 +223,7 @@ const placeOrder = (
         offerId: intent.offer_id,
         expectedAmountDecimal: lockedOffer(intent).total_amount_decimal,
         bags: lockedBags(intent) ?? undefined,
+        seats: lockedSeats(intent)?.chosen,
         passengers: openPassengers(ports.secrets, booking),
       });
     },

@@ -11,11 +11,12 @@ import { byPrice } from '../../kernel/domain/offers.ts';
 import { asInteger, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { MenuFare, Offer } from '../../wire/flights/index.ts';
-import type { LockedBags } from '../base/index.ts';
+import type { LockedBags, LockedSeats } from '../base/index.ts';
 
-/** A live offer at its price with the bags that are locked with it. */
+/** A live offer at its price with the bags and seats that are locked with it. */
 export interface OfferToLock extends LiveOffer {
   readonly lockedBags: LockedBags | null;
+  readonly lockedSeats: LockedSeats | null;
 }
 
 type Included = Pick<Offer, 'checked_bags_included' | 'carry_on_bags_included'>;
@@ -74,6 +75,7 @@ export function withLockedBags(live: LiveOffer, { checked, carry_on }: Bags): Of
     ...live,
     offer: { ...offer, total_amount: asInteger(total), total_amount_decimal: formatUsdc(total) },
     lockedBags: { ...wanted, amount: asInteger(found.amount) },
+    lockedSeats: null,
   };
 }
 

@@ -10,7 +10,7 @@ import type {
   OfferDetailsResponse,
 } from '../../wire/flights/index.ts';
 import type { Asked, FlightsPorts, IntentRow, Store, Tiers } from '../base/index.ts';
-import { lockedBags, toTreasury } from '../base/index.ts';
+import { lockedBags, lockedSeats, toTreasury } from '../base/index.ts';
 import type { OfferToLock } from './bags.ts';
 import { isLowcost } from './lowcost.ts';
 
@@ -37,24 +37,28 @@ export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<OfferDe
       const live = await configured(ports.provider).offer(request.offer_id);
       await checkUnsold(ports.store, live.saleKey);
       const offer = wantsBags(request.bags) ? (await loadBags()).carried(live, request.bags) : live.offer;
-      const body: OfferDetailsResponse = { offer, available_services: [...live.availableServices] };
+      const seats = request.seats ? { seat_maps: await (await loadSeats()).shownSeats(live) } : {};
+      const body: OfferDetailsResponse = { offer, available_services: [...live.availableServices], ...seats };
       return { status: 200, body };
     },
   };
 }
 
 export const loadBags = () => import('./bags.ts');
+const loadSeats = () => import('./seats.ts');
 
 /** The offer to lock. Unknown: `offer_not_found` in the lowcost tier, else `offer_unavailable` (spec, Errors). */
 export async function offerToLock(
   ports: Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Tiers,
-  { offer_id: offerId, bags }: Pick<CreateIntentRequest, 'offer_id' | 'bags'>,
+  { offer_id: offerId, bags, seats }: Pick<CreateIntentRequest, 'offer_id' | 'bags' | 'seats'>,
 ): Promise<OfferToLock> {
   const bare = isLowcost(offerId)
     ? await (await import('./lowcost-offers.ts')).lowcostToLock(ports, offerId)
     : await fastOffer(ports.provider, offerId, ports.clock.now());
   await checkUnsold(ports.store, bare.saleKey);
-  const live = wantsBags(bags) ? (await loadBags()).withLockedBags(bare, bags) : { ...bare, lockedBags: null };
+  const none = { ...bare, lockedBags: null, lockedSeats: null };
+  const carrying = wantsBags(bags) ? (await loadBags()).withLockedBags(bare, bags) : none;
+  const live = seats && seats.length > 0 ? await (await loadSeats()).withLockedSeats(carrying, seats) : carrying;
   if (live.isUnpayable) {
     throw problem('offer_unsupported', {
       message: 'This service cannot lock that offer: its airline asks for a document that this service does not send.',
@@ -84,12 +88,12 @@ export const ticketTotal = (offer: Offer): bigint | null =>
   offer.total_currency === 'USD' ? parseUsdc(offer.total_amount_decimal) : null;
 
 /**
- * Compares the live offer and its bags with the escrowed price.
- * @throws Problem `offer_expired`, `offer_repriced`, `bags_unavailable`, …
+ * Compares the live offer, its bags and its seats with the escrowed price.
+ * @throws Problem `offer_expired`, `offer_repriced`, `bags_unavailable`, `seat_unavailable`, …
  */
 export async function checkPriceHolds(
   provider: Pick<Provider, 'offer'>,
-  intent: Pick<IntentRow, 'offer_id' | 'amount' | 'bags'>,
+  intent: Pick<IntentRow, 'offer_id' | 'amount' | 'bags' | 'seats'>,
   nowMs: number,
 ): Promise<void> {
   const expected = BigInt(intent.amount);
@@ -98,7 +102,10 @@ export async function checkPriceHolds(
     throw isProblem(error, 'offer_not_found') ? problem('offer_expired', { cause: error }) : error;
   });
   if (Date.parse(bare.offer.expires_at) <= nowMs) throw problem('offer_expired');
-  const live = bags ? (await loadBags()).withLockedBags(bare, bags) : bare;
+  const none = { ...bare, lockedBags: null, lockedSeats: null };
+  const carrying = bags ? (await loadBags()).withLockedBags(bare, bags) : none;
+  const seats = lockedSeats(intent);
+  const live = seats ? await (await loadSeats()).withLockedSeats(carrying, seats.chosen) : carrying;
   if (ticketTotal(live.offer) !== expected) throw repriced(expected, live.offer.total_amount_decimal);
 }
 

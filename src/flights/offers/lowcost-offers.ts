@@ -54,6 +54,7 @@ export function lowcostDetails(
     request,
     settle: 'after',
     async check({ payer }) {
+      if (request.seats) throw problem('seats_unavailable');
       const menu = await latestMenu(ports, offerId);
       checkNotFailed(menu, ports.clock.now());
       const found = await ports.checks.look({ client, payer }, (tiers) => known({ ...ports, ...tiers }, offerId));

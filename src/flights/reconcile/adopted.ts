@@ -26,6 +26,7 @@ export function adoptedIntent(
     offer: JSON.stringify(offerOf(order, outbound, escrow.amount, expiresAtMs)),
     passenger_count: Math.max(1, order.documents.length),
     bags: null,
+    seats: null,
     sale_key: null,
     funding_wallet: paid?.payer ?? escrow.refundOwner,
     refund_wallet: escrow.refundOwner,

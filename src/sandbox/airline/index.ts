@@ -8,6 +8,7 @@ import {
 } from '../../airlines/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { bagsToBuy, countedBags } from '../../kernel/domain/bags.ts';
+import { type SeatMap, seatsToBuy } from '../../kernel/domain/seats.ts';
 import { ageOn, agesOf, seatsFor } from '../../kernel/domain/travel-ages.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
@@ -80,7 +81,7 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
     bagsOf: async (offers) => bagsOf(air(), offers),
     async offer(offerId, moment = 'quote') {
       const { scenario: _, ...live } = liveOffer(airline, offerId, moment);
-      return live;
+      return { ...live, seatMaps: () => seatMaps(airline, offerId) };
     },
     createOrder: (order) => createOrder(airline, order),
     findOrder: async (reference) => (await book()).byReference(reference, clock.now()),
@@ -93,20 +94,25 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
   };
 }
 
-const NO_BAGS = { amount: 0n, bought: [] } as const;
+const NO_EXTRAS = { amount: 0n, bought: [], missing: [] } as const;
+
+const loadSeats = () => import('./seats.ts');
+
+/** @param reference of an order, whose own seats are not taken */
+async function seatMaps({ air, book }: Airline, offerId: string, reference = ''): Promise<SeatMap[]> {
+  const { seatMapsOf } = await loadSeats();
+  return seatMapsOf(air(), offerId, await (await book()).seatsTaken(reference));
+}
 
 const liveOffer = ({ air, scenario, clock }: Airline, offerId: string, moment: OfferMoment) =>
   readOffer(air(), scenario, offerId, moment, clock.now());
 
-/** True for passengers of the ages that a fare for children too was sold for. */
-function areSeated(passengers: readonly Passenger[], offer: Offer): boolean {
+/** The offer's traveller that each passenger is; null where none is of that age. */
+function placesOf(passengers: readonly Passenger[], offer: Offer): readonly (number | null)[] {
   const ages = agesOf(offer);
-  if (!ages) return true;
-  const given = seatsFor(
-    passengers.map(({ born_on }) => ageOn(born_on, ages.on)),
-    ages.seats,
-  );
-  return !given.includes(null);
+  if (!ages) return passengers.map((_, at) => at);
+  const given = passengers.map(({ born_on }) => ageOn(born_on, ages.on));
+  return seatsFor(given, ages.seats);
 }
 
 async function createOrder(airline: Airline, wanted: OrderRequest): Promise<ProviderOrder> {
@@ -117,12 +123,17 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
   const known = await book.byReference(reference, nowMs);
   if (known) return known;
   const { offer, scenario, passengerCount, bags = [] } = liveOffer(airline, offerId, 'booking');
-  if (passengers.length !== passengerCount || !areSeated(passengers, offer)) {
+  const places = placesOf(passengers, offer);
+  if (passengers.length !== passengerCount || places.includes(null)) {
     throw new OrderRefused('form_rejected', false);
   }
-  const extra = wanted.bags ? bagsToBuy(bags, offer.total_currency, wanted.bags) : NO_BAGS;
+  const extra = wanted.bags ? bagsToBuy(bags, offer.total_currency, wanted.bags) : NO_EXTRAS;
   if (!extra) throw problem('bags_unavailable');
-  const total = parseUsdc(offer.total_amount_decimal) + extra.amount;
+  const seats = wanted.seats
+    ? seatsToBuy(await seatMaps(airline, offerId, reference), offer.total_currency, wanted.seats)
+    : NO_EXTRAS;
+  if (seats.missing.length > 0) throw problem('seat_unavailable');
+  const total = parseUsdc(offer.total_amount_decimal) + extra.amount + seats.amount;
   if (total !== parseUsdc(expectedAmountDecimal)) {
     throw problem('offer_repriced', {
       detail: { expected_ticket_amount: expectedAmountDecimal, current_ticket_amount: formatUsdc(total) },
@@ -138,7 +149,21 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
     settled_at_ms,
     total_amount_decimal: formatUsdc(total),
     bags: extra.bought.length === 0 ? null : JSON.stringify(countedBags(extra.bought)),
+    seats: wanted.seats
+      ? JSON.stringify(
+          wanted.seats.map(({ passenger_index, segment_index, designator }) => ({
+            passenger_index: places.indexOf(passenger_index),
+            ...{ segment_index, designator },
+          })),
+        )
+      : null,
   } as const;
+  if (wanted.seats) {
+    const { flightsOf } = await loadSeats();
+    const flights = flightsOf(airline.air(), offerId);
+    const wantedSeats = wanted.seats.map((seat) => `${flights[seat.segment_index]} ${seat.designator}`);
+    if (!(await book.holdSeats(reference, wantedSeats))) throw problem('seat_unavailable');
+  }
   const { order, made } = await book.add(placed, offer, nowMs);
   // Only the answer is lost; findOrder finds the order.
   if (made && scenario === 'outcome_unknown') throw problem('provider_failed');

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { OrderedBags, ProviderOrder } from '../../airlines/index.ts';
+import type { WantedSeat } from '../../kernel/domain/seats.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Migration } from '../../store/base/index.ts';
@@ -25,6 +26,14 @@ interface OrderTable {
   created_at_ms: number;
   /** Extra bags (OrderedBags, JSON); null: none. */
   bags: string | null;
+  /** Chosen seats (WantedSeat[], JSON); null: none. */
+  seats: string | null;
+}
+
+interface AirlineTables {
+  orders: OrderTable;
+  /** A seat on a flight is sold once. */
+  sold_seats: { seat: string; reference: string };
 }
 
 /** The airline's file, which also keeps lowcost sales. */
@@ -49,17 +58,25 @@ export const airlineMigrations: readonly Migration[] = [
     ],
   },
   { name: '003_bags', statements: ['alter table orders add column bags text'] },
+  {
+    name: '004_seats',
+    statements: [
+      'alter table orders add column seats text',
+      'create table sold_seats (seat text primary key, reference text not null)',
+      'create index sold_seats_reference on sold_seats (reference)',
+    ],
+  },
 ];
 
 type Placed = Pick<
   OrderTable,
-  'reference' | 'passenger_count' | 'fate' | 'settled_at_ms' | 'total_amount_decimal' | 'bags'
+  'reference' | 'passenger_count' | 'fate' | 'settled_at_ms' | 'total_amount_decimal' | 'bags' | 'seats'
 >;
 
 export type OrderBook = Awaited<ReturnType<typeof openOrderBook>>;
 
 export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
-  const database = await openDatabase<{ orders: OrderTable }>(path, airlineMigrations, onTrouble);
+  const database = await openDatabase<AirlineTables>(path, airlineMigrations, onTrouble);
   const find = (column: 'reference' | 'order_id', value: string) =>
     database.selectFrom('orders').selectAll().where(column, '=', value).executeTakeFirst();
   const byId = async (orderId: string, nowMs: number) => {
@@ -67,7 +84,27 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
     if (!row) throw problem('order_not_found');
     return orderAt(row, nowMs);
   };
+  const freeSeats = (reference: string) =>
+    database.deleteFrom('sold_seats').where('reference', '=', reference).execute();
   return {
+    /** Seats of all flights that were sold under other references. */
+    async seatsTaken(reference: string): Promise<ReadonlySet<string>> {
+      const rows = await database.selectFrom('sold_seats').select('seat').where('reference', '<>', reference).execute();
+      return new Set(rows.map(({ seat }) => seat));
+    },
+    /** Takes seats for an order before it is made; false, and none is taken, where another has one of them. */
+    async holdSeats(reference: string, seats: readonly string[]): Promise<boolean> {
+      const rows = seats.map((seat) => ({ seat, reference }));
+      await database
+        .insertInto('sold_seats')
+        .values(rows)
+        .onConflict((conflict) => conflict.column('seat').doNothing())
+        .execute();
+      const held = await database.selectFrom('sold_seats').select('seat').where('reference', '=', reference).execute();
+      if (seats.every((seat) => held.some((one) => one.seat === seat))) return true;
+      await freeSeats(reference);
+      return false;
+    },
     /**
      * Adds an order or finds the one with this reference; `made` says which.
      * @param placed `settled_at_ms`: the time of the ticket or the failure
@@ -111,7 +148,9 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
         .where('cancelled_at_ms', 'is', null)
         .where((where) => where.or([where('fate', '=', 'ticketed'), where('settled_at_ms', '>', nowMs)]))
         .execute();
-      return byId(orderId, nowMs);
+      const order = await byId(orderId, nowMs);
+      await freeSeats(order.reference);
+      return order;
     },
     close: () => database.destroy(),
   };
@@ -133,6 +172,7 @@ function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
     totalCurrency: row.total_currency,
     slices: JSON.parse(row.slices) as Slice[],
     ...(row.bags !== null && { bags: JSON.parse(row.bags) as OrderedBags[] }),
+    ...(row.seats !== null && { seats: JSON.parse(row.seats) as WantedSeat[] }),
     failure: status === 'failed' ? 'The airline could not issue the ticket.' : null,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.cancelled_at_ms ?? (settled ? row.settled_at_ms : row.created_at_ms),

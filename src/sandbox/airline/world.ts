@@ -139,6 +139,7 @@ const TOPICS = [
   ...(['demand', 'slot', 'aircraft', 'weekdays', 'technicalStop', 'terminal', 'codeshare', 'codeshareNumber'] as const),
   ...(['seller', 'disclosure', 'fare', 'step', 'conditions', 'lifetime', 'brands', 'gateway', 'emissions'] as const),
   'services',
+  'seats',
 ] as const;
 
 /** Topics of throws; no two share a result. */

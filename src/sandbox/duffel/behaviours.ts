@@ -77,6 +77,8 @@ export const BEHAVIOURS = {
     'price_up',
     'bags_up',
     'bags_gone',
+    'seats_up',
+    'seats_gone',
     'gone',
     'not_found',
     'internal_error',

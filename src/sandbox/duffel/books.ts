@@ -41,9 +41,11 @@ export interface WorldOffer {
 export interface BookedService {
   readonly id: string;
   readonly type: 'checked' | 'carry_on' | 'seat';
-  /** A seat's place and flight. */
+  /** A seat's place, flight, and terms. */
   readonly designator?: string;
   readonly segmentId?: string;
+  readonly flight?: string;
+  readonly disclosures?: readonly string[];
   readonly weightKg: number | null;
   readonly quantity: number;
   readonly totalCents: number;
@@ -167,6 +169,8 @@ interface Kinds {
     readonly raisedCents: number;
     /** Added to the price of each bag; null: no bags are left. */
     readonly bagCents?: number | null;
+    /** The same of each seat. */
+    readonly seatCents?: number | null;
   };
   order: OrderRecord;
   attempt: AttemptRecord;

@@ -6,7 +6,7 @@ import { currentCents, needsDocuments, needsInstantPayment, takesDocuments } fro
 import { type Issue, invalid, refused } from './errors.ts';
 import { offerIdOf, passengerIds } from './ids.ts';
 import { type Asked, type Body, ECHOED, type EchoedPassenger, foundOffer, listOf, type Sandbox } from './sandbox.ts';
-import { serviceById } from './services.ts';
+import { isSold, serviceById } from './services.ts';
 
 export type WantedOrder = Awaited<ReturnType<typeof readOrder>>;
 
@@ -164,11 +164,20 @@ export function readServices(
   given: readonly Body[],
   issues: Issue[],
 ): BookedService[] {
+  const chosen = new Set<string>();
+  const { bagCents, seatCents } = sandbox.books.offers.get(offerIdOf(sandbox.ids, offer)) ?? {};
   return given.flatMap(({ id, quantity }, position) => {
     const at = `services/${position}`;
-    if (sandbox.books.offers.get(offerIdOf(sandbox.ids, offer))?.bagCents === null)
-      throw refused('ancillary_service_not_available');
     const service = serviceById(sandbox, offer, String(id));
+    const isSeat = service?.type === 'seat';
+    if ((isSeat ? seatCents : bagCents) === null || (isSeat && isSold(sandbox, service)))
+      throw refused('ancillary_service_not_available');
+    const places = isSeat
+      ? [`${service.segmentId} ${service.designator}`, `${service.segmentId} ${service.passengerId}`]
+      : [];
+    if (places.some((place) => chosen.has(place)))
+      issues.push([`${at}/id`, 'validation_inclusion', 'must be one seat for a passenger on a segment']);
+    for (const place of places) chosen.add(place);
     if (!service) issues.push([`${at}/id`, 'linked_record_not_found', 'must be the ID of a service']);
     else if (typeof quantity !== 'number' || !Number.isInteger(quantity) || quantity < 1 || quantity > service.most)
       issues.push([`${at}/quantity`, 'validation_inclusion', `must be between 1 and ${service.most}`]);

@@ -76,7 +76,7 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
       passenger_ids: [service.passengerId],
       segment_ids: service.segmentId ? [ids.hashed('seg', order.id, service.segmentId)] : orderSegments(sandbox, order),
       metadata: service.designator
-        ? { designator: service.designator, name: '', disclosures: [] }
+        ? { designator: service.designator, name: '', disclosures: service.disclosures ?? [] }
         : { type: service.type, maximum_weight_kg: service.weightKg },
     })),
     payment_status: {

@@ -209,13 +209,16 @@ async function getOffer(asked: Asked, id: string): Promise<HttpResponse> {
   const isBooked = books.orders.all().some(({ offerId }) => offerId === id);
   if (!isBooked && clock.now() >= expiresAtMs(offer)) throw refused('offer_no_longer_available');
   const before = books.offers.get(id) ?? { reads: 0, raisedCents: 0 };
-  const { bagCents = 0 } = before;
+  const { bagCents = 0, seatCents = 0 } = before;
   const { reads } = books.offers.put(id, {
     reads: before.reads + 1,
     raisedCents: before.raisedCents + (behaviour === 'price_up' && !isBooked ? PRICE_STEP_CENTS : 0),
     ...(bagCents !== 0 && { bagCents }),
     ...(behaviour === 'bags_up' && { bagCents: (bagCents ?? 0) + PRICE_STEP_CENTS }),
     ...(behaviour === 'bags_gone' && { bagCents: null }),
+    ...(seatCents !== 0 && { seatCents }),
+    ...(behaviour === 'seats_up' && { seatCents: (seatCents ?? 0) + PRICE_STEP_CENTS }),
+    ...(behaviour === 'seats_gone' && { seatCents: null }),
   });
   return data(dressedOffer(asked, offer, search.get('return_available_services') === 'true' ? reads : null));
 }

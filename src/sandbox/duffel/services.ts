@@ -55,76 +55,121 @@ export const servicesOf = (sandbox: Sandbox, offer: WorldOffer, read: number): o
 export function serviceById(sandbox: Sandbox, offer: WorldOffer, id: string): OfferedService | undefined {
   const { ids } = sandbox;
   const read = ids.read('ase', id);
-  if (!read) return seatServices(ids, offer).find((service) => service.id === id);
+  if (!read) return seatServices(sandbox, offer).find((service) => service.id === id);
   if (read.number !== placeOf(offer)) return undefined;
   const service = offered(sandbox, offer)[Math.floor(read.index / READS)];
   return service && { ...service, id };
 }
 
-/** One small cabin a flight, every third seat taken. */
+/** One small cabin a flight, every third seat taken, with an exit before one row, whose seats no child takes. */
 const ROWS = [1, 2, 3, 4, 5, 6, 7, 8];
 const SECTIONS = ['ABC', 'DEF'];
 const FRONT_ROWS = 2;
 const FRONT_CENTS = 3_000;
 const OTHER_CENTS = 1_200;
+const EXIT_ROW = 5;
+const EXIT_TERMS = ['Passengers in an exit row must be able and willing to assist in an emergency.'];
 
-/** One for each traveller; none for a taken seat. */
-function servicesOfSeat(ids: DuffelIds, offer: WorldOffer, segmentId: string, row: number, letter: string) {
+/** True for a seat on the same flight in another order. */
+export const isSold = (
+  { books }: Sandbox,
+  { flight, designator }: Pick<OfferedService, 'flight' | 'designator'>,
+): boolean =>
+  books.orders
+    .all()
+    .some(
+      (order) =>
+        order.cancelledAtMs === null &&
+        order.services.some((one) => one.flight === flight && one.designator === designator),
+    );
+
+interface Flown {
+  readonly segmentId: string;
+  /** The same in every search. */
+  readonly flight: string;
+}
+
+const flown = (ids: DuffelIds, offer: WorldOffer): Flown[][] =>
+  segmentIds(ids, offer).map((segments, at) =>
+    segments.map((segmentId, place) => {
+      const { origin_iata, operating_flight_number, flight_number, departing_at } =
+        offer.offer.slices[at]?.segments[place] ?? {};
+      return { segmentId, flight: `${operating_flight_number ?? flight_number} ${origin_iata} ${departing_at}` };
+    }),
+  );
+
+/** One for each traveller who may sit there; none for a taken seat. */
+function servicesOfSeat(sandbox: Sandbox, offer: WorldOffer, at: Flown, row: number, letter: string): OfferedService[] {
+  const { ids, books } = sandbox;
   const designator = `${row}${letter}`;
-  if (diceOf(`${segmentId} ${designator}`, 'seat') % 3 === 0) return [];
-  return passengerIds(ids, offer.request).map(
-    (passengerId): OfferedService => ({
+  const { seatCents = 0 } = books.offers.get(offerIdOf(ids, offer)) ?? {};
+  const { segmentId, flight } = at;
+  if (diceOf(`${flight} ${designator}`, 'seat') % 3 === 0) return [];
+  return passengerIds(ids, offer.request).flatMap((passengerId, position) => {
+    const age = offer.request.ages[position] ?? null;
+    if (age !== null && (age < 2 || row === EXIT_ROW)) return [];
+    return {
       id: ids.hashed('ase', offerIdOf(ids, offer), segmentId, designator, passengerId),
       type: 'seat',
-      designator,
-      segmentId,
+      ...{ designator, segmentId, flight },
+      disclosures: row === EXIT_ROW ? EXIT_TERMS : [],
       weightKg: null,
       quantity: 1,
       most: 1,
-      totalCents: row <= FRONT_ROWS ? FRONT_CENTS : OTHER_CENTS,
+      totalCents: (row <= FRONT_ROWS ? FRONT_CENTS : OTHER_CENTS) + (seatCents ?? 0),
       passengerId,
-    }),
-  );
+    };
+  });
 }
 
-const seatServices = (ids: DuffelIds, offer: WorldOffer): OfferedService[] =>
-  segmentIds(ids, offer)
+const seatServices = (sandbox: Sandbox, offer: WorldOffer): OfferedService[] =>
+  flown(sandbox.ids, offer)
     .flat()
-    .flatMap((segment) =>
+    .flatMap((at) =>
       ROWS.flatMap((row) =>
-        [...SECTIONS.join('')].flatMap((letter) => servicesOfSeat(ids, offer, segment, row, letter)),
+        [...SECTIONS.join('')].flatMap((letter) => servicesOfSeat(sandbox, offer, at, row, letter)),
       ),
     );
 
-export const seatMaps = ({ ids }: Sandbox, offer: WorldOffer): object[] =>
-  segmentIds(ids, offer).flatMap((segments, at) =>
-    segments.map((segment) => ({
-      id: ids.hashed('sea', segment),
-      slice_id: ids.hashed('sli', offer.request.number, offer.index, at),
-      segment_id: segment,
-      cabins: [
-        {
-          deck: 0,
-          cabin_class: offer.offer.cabin_class,
-          wings: { first_row_index: 3, last_row_index: 5 },
-          aisles: SECTIONS.length - 1,
-          rows: ROWS.map((row) => ({
-            sections: SECTIONS.map((letters) => ({
-              elements: [...letters].map((letter) => ({
-                type: 'seat',
-                designator: `${row}${letter}`,
-                name: '',
-                disclosures: [],
-                available_services: servicesOfSeat(ids, offer, segment, row, letter).map((service) => ({
-                  id: service.id,
-                  passenger_id: service.passengerId,
-                  total_amount: decimalOf(service.totalCents),
-                  total_currency: offer.offer.total_currency,
-                })),
-              })),
-            })),
-          })),
-        },
-      ],
-    })),
-  );
+/** An agency shows no seats, and neither does a route without services. */
+export const seatMaps = (sandbox: Sandbox, offer: WorldOffer): object[] =>
+  offer.ownerCode === null || traitOf(offer.request) === 'no_services'
+    ? []
+    : flown(sandbox.ids, offer).flatMap((flights, at) => flights.map((one) => seatMap(sandbox, offer, at, one)));
+
+function seatMap(sandbox: Sandbox, offer: WorldOffer, at: number, flight: Flown): object {
+  const { ids, books } = sandbox;
+  const areGone = books.offers.get(offerIdOf(ids, offer))?.seatCents === null;
+  const isGone = (service: OfferedService) => areGone || isSold(sandbox, service);
+  const seat = (row: number, letter: string) => ({
+    type: 'seat',
+    designator: `${row}${letter}`,
+    name: '',
+    disclosures: row === EXIT_ROW ? EXIT_TERMS : [],
+    available_services: servicesOfSeat(sandbox, offer, flight, row, letter)
+      .filter((service) => !isGone(service))
+      .map((service) => ({
+        id: service.id,
+        passenger_id: service.passengerId,
+        total_amount: decimalOf(service.totalCents),
+        total_currency: offer.offer.total_currency,
+      })),
+  });
+  return {
+    id: ids.hashed('sea', flight.segmentId),
+    slice_id: ids.hashed('sli', offer.request.number, offer.index, at),
+    segment_id: flight.segmentId,
+    cabins: [
+      {
+        deck: 0,
+        cabin_class: offer.offer.cabin_class,
+        wings: { first_row_index: 3, last_row_index: 6 },
+        aisles: SECTIONS.length - 1,
+        rows: ROWS.flatMap((row) => [
+          ...(row === EXIT_ROW ? [{ sections: SECTIONS.map(() => ({ elements: [{ type: 'exit_row' }] })) }] : []),
+          { sections: SECTIONS.map((letters) => ({ elements: [...letters].map((letter) => seat(row, letter)) })) },
+        ]),
+      },
+    ],
+  };
+}

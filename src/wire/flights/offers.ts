@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { OTHER_ELEMENTS } from '../../kernel/domain/seats.ts';
 import { cabinClass, currency, decimal, duration, iata, instant } from './parts.ts';
 
 /** The offer on the wire (spec/flight-service.md, Offer; CONTRACT, section 4). null is "undisclosed". */
@@ -127,6 +128,33 @@ export const availableService = z.strictObject({
   total_currency: currency,
 });
 
+const seat = z.strictObject({
+  designator: z.string().describe('Such as 12A.'),
+  name: z.string().optional(),
+  disclosures: z.array(z.string()).optional().describe("The airline's terms of this seat, such as of an exit row."),
+  prices: z
+    .array(z.strictObject({ total_amount_decimal: decimal, passenger_indexes: z.array(z.int()).optional() }))
+    .describe('In the currency of the offer, for these travellers, or for each with a seat. Empty: taken.'),
+});
+
+export const seatMap = z.strictObject({
+  segment_index: z.int().describe('Among all flights of all slices, from 0.'),
+  origin_iata: iata,
+  destination_iata: iata,
+  flight_number: z.string(),
+  cabins: z.array(
+    z.strictObject({
+      deck: z.int(),
+      cabin_class: cabinClass.nullable(),
+      rows: z
+        .array(z.array(z.array(z.union([seat, z.enum(OTHER_ELEMENTS)]))))
+        .describe('From front to back: sections, between which aisles lie, of seats and other elements.'),
+    }),
+  ),
+});
+
+export type SeatMapSeat = z.infer<typeof seat>;
+export type SeatMap = z.infer<typeof seatMap>;
 export type CabinClass = z.infer<typeof cabinClass>;
 export type Segment = z.infer<typeof segment>;
 export type Slice = z.infer<typeof slice>;

@@ -20,3 +20,12 @@ export const optional = <T extends string | number | boolean | string[]>(schema:
 /** The same for one that has a value of its own then. */
 export const preset = <T extends string | number | boolean>(schema: z.ZodType<T, T>, value: T) =>
   z.codec(schema.nullable(), schema, { decode: (given) => given ?? value, encode: (given) => given }).prefault(value);
+
+export const chosenSeat = z.strictObject({
+  passenger_index: z.int().min(0).max(8).describe('Among the travellers of the search, adults first, from 0.'),
+  segment_index: z.int().min(0).max(31).describe('Among all flights of all slices, from 0.'),
+  designator: z
+    .string()
+    .regex(/^\d{1,3}[A-Z]$/)
+    .meta({ examples: ['12A'] }),
+});

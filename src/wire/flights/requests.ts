@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ALLIANCES } from '../../kernel/domain/alliances.ts';
-import { cabinClass, date, decimal, duration, iata, optional, preset } from './parts.ts';
+import { cabinClass, chosenSeat, date, decimal, duration, iata, optional, preset } from './parts.ts';
 
 /** Request bodies, apart from the answers (schema.ts), which take 8 ms to build and which only /openapi.json needs. */
 
@@ -69,6 +69,7 @@ export const offerDetailsRequest = z.strictObject({
     .max(512)
     .meta({ examples: ['off_1'] }),
   bags,
+  seats: z.boolean().nullish().describe('With the seats of its flights (`seat_maps`).'),
 });
 
 export const searchUpdatesRequest = z.strictObject({
@@ -92,6 +93,7 @@ export const createIntentRequest = z.strictObject({
   ),
   referrer: optional(z.string().max(64)),
   bags: bags.describe('Bought with the fare: part of the locked price, the escrow and the refund.'),
+  seats: z.array(chosenSeat).max(288).nullish().describe('Bought with the fare, as bags are; each of a seat map.'),
 });
 
 /** Shapes only: `domain/passengers.ts` checks the values, all at once. */

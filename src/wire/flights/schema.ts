@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { OFFER_FILTERS } from '../../kernel/domain/offer-filters.ts';
-import { availableService, conditions, localTime, offer, slice, withBags } from './offers.ts';
-import { currency, date, decimal, instant } from './parts.ts';
+import { availableService, conditions, localTime, offer, seatMap, slice, withBags } from './offers.ts';
+import { chosenSeat, currency, date, decimal, instant } from './parts.ts';
 
 const cancelledBy = z
   .literal('airline')
@@ -73,6 +73,7 @@ export const offerDetailsResponse = z.strictObject({
   offer,
   available_services: z.array(availableService),
   fare_menu: fareMenu.optional().describe('For a `lowcost:` offer.'),
+  seat_maps: z.array(seatMap).optional().describe('With `seats`: of each flight whose airline shows one.'),
   poll_after_ms: z.int().optional().describe('While the fare menu is pending (202, free).'),
 });
 
@@ -99,6 +100,19 @@ const lockedBags = z
   })
   .describe('Bags that were locked with the fare.');
 
+const lockedSeats = z
+  .strictObject({
+    total_amount: z.int().describe('Their part of the locked amount, atomic units.'),
+    total_amount_decimal: decimal,
+    chosen: z.array(
+      chosenSeat.extend({
+        total_amount_decimal: decimal,
+        disclosures: z.array(z.string()).optional().describe("The airline's terms of this seat."),
+      }),
+    ),
+  })
+  .describe('Seats that were locked with the fare.');
+
 export const intent = z.strictObject({
   intent_id: z.string(),
   status: z.enum(['active', 'booked', 'refunded']),
@@ -119,6 +133,7 @@ export const intent = z.strictObject({
   expected_ticket_currency: currency,
   fee_amount: z.int(),
   bags: lockedBags.optional(),
+  seats: lockedSeats.optional(),
   order_id: z.string().nullable(),
   booking_requested_at: instant.nullable(),
   ticketed_at: instant.nullable(),
@@ -191,6 +206,10 @@ export const order = z.strictObject({
     .array(z.strictObject({ type: z.enum(['checked', 'carry_on']), quantity: z.int() }))
     .optional()
     .describe('Extra bags that were bought with the fare, of all travellers.'),
+  seats: z
+    .array(z.strictObject({ passenger_index: z.int(), segment_index: z.int(), designator: z.string() }))
+    .optional()
+    .describe("Chosen seats: `passenger_index` is a position in the airline's list of travellers, from 0."),
   slices: z.array(slice),
   airline_changed_at: instant
     .optional()
