@@ -179,6 +179,9 @@ export async function openNotices(home: string, settings: ServiceOptions['notify
   return (await loadTransports()).createTransports(home, settings);
 }
 
+/** Recipes of carriers' sites, without a service. */
+export const recipeDesk = () => import('../airlines/browser/index.ts');
+
 export const openClusterOnly = async (options: ServiceOptions): Promise<Omit<Service, 'reconcile'>> =>
   (await import('./cluster-only.ts')).openClusterOnly(options);
 

@@ -126,6 +126,8 @@ describe.sequential('a traveller', () => {
     await held('refund approve', `${id} --amount 1 --note "kind" --dry-run`);
     await held('refund reject', `${id} --reason "The fare is not refundable" --yes`);
     await held('stuck list', '');
+    await held('recipe check', 'docs/recipes');
+    await held('recipe new', 'X9 --site https://carrier.example');
     await held('db status', '');
     await held('db migrate', '--dry-run');
     await held('db migrate', '');

@@ -90,6 +90,8 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   switch: () => [],
   'audit list': () => [],
   'keys list': () => [],
+  'recipe check': () => ['gone.json'],
+  'recipe new': () => ['X9', '--site', 'https://carrier.example'],
   'db status': () => [],
   'db migrate': () => [],
   'db check': () => [],
@@ -122,7 +124,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
 };
 
 /** What is text for another program, which is as wide as it is. */
-const FOR_PROGRAMS = ['schema', 'completion'];
+const FOR_PROGRAMS = ['schema', 'completion', 'recipe new'];
 
 const json = async <T>(...args: string[]): Promise<T> => {
   const ran: Ran = await inMemory(tool).run([...args, '--json']);

@@ -11,6 +11,7 @@ import * as selling from './selling.ts';
 export { callOff } from './call-off.ts';
 export { evidenceOf } from './exits.ts';
 export type { BrowserOptions, BrowserSettings, CardIssuer } from './ports.ts';
+export { loadNewRecipe, readRecipes } from './recipes/index.ts';
 export * from './tables.ts';
 
 /** Limits concurrent browsers; waiting purchases go before searches. */

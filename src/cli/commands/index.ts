@@ -20,6 +20,7 @@ import { offer } from './offer/spec.ts';
 import { order } from './order/spec.ts';
 import * as partner from './partner/spec.ts';
 import * as payments from './payments/spec.ts';
+import * as recipe from './recipe/spec.ts';
 import * as refund from './refund/spec.ts';
 import * as requirements from './requirements/spec.ts';
 import * as sandbox from './sandbox/spec.ts';
@@ -88,6 +89,7 @@ export const TOOL: ToolSpec = {
     'config profile': 'The services that commands use',
     'wallet limits': 'Spending limits, with and without asking you',
     travellers: 'Saved travellers, encrypted in this home',
+    recipe: "Operators: recipes for carriers' web sites",
     sandbox: 'Sandboxes of companies that Farelock works with',
   },
   sections: {
@@ -175,6 +177,8 @@ export const TOOL: ToolSpec = {
       run(db.dbBackup, async () => (await import('./db/run.ts')).dbBackup),
       run(db.dbRestore, async () => (await import('./db/run.ts')).dbRestore),
       run(db.dbReconcile, async () => (await import('./db/reconcile.ts')).dbReconcile),
+      run(recipe.recipeNew, async () => (await import('./recipe/run.ts')).recipeNew),
+      run(recipe.recipeCheck, async () => (await import('./recipe/run.ts')).recipeCheck),
       run(sandbox.sandboxCarrierSite, async () => (await import('./sandbox/run.ts')).sandboxCarrierSite),
       run(sandbox.sandboxDuffel, async () => (await import('./sandbox/run.ts')).sandboxDuffel),
       run(sandbox.sandboxPlatform, async () => (await import('./sandbox/run.ts')).sandboxPlatform),

@@ -56,6 +56,8 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
       /** A pretend carrier's web site: `sandbox carrier-site`. */
       openCarrierSite: async (options: Omit<CarrierSiteOptions, 'home' | 'clock' | 'seed'>) =>
         (await rooms()).openCarrierSite({ home, clock, seed: setting('seed'), ...options }),
+      /** Recipes of carriers' sites, by themselves: `recipe`. */
+      recipeDesk: async () => (await rooms()).recipeDesk(),
       /** The sandbox of the Duffel API, with its books under the home: `sandbox duffel`. */
       openDuffelSandbox: async (options: Pick<DuffelSandboxOptions, 'webhook'>) =>
         (await rooms()).openDuffelSandbox({

@@ -45,7 +45,7 @@ export interface PassengerRules {
 }
 
 export const TITLES = ['mr', 'mrs', 'ms', 'miss', 'dr'] as const;
-const GENDERS = ['m', 'f'] as const;
+export const GENDERS = ['m', 'f'] as const;
 export const BASE_FIELDS = [
   'given_name',
   'family_name',

@@ -1,14 +1,35 @@
 import * as z from 'zod';
+import { nearest } from '../../../kernel/nearest.ts';
+import { selectorFault } from './selector.ts';
 
-const template = z
+/** `{name}` and `{name:format}`. */
+export const PLACE = /\{([a-z_.]+)(?::([^{}]*))?\}/g;
+
+export const namesIn = (text: string): string[] => [...text.matchAll(PLACE)].map(([, name = '']) => name);
+
+/** Fills in the mistake's kind and the right word, for `recipe check`. */
+const wrong = (message: string, code = 'value_wrong', near: string | null = null) =>
+  ({ code: 'custom', message, params: { code, near } }) as const;
+
+const text = z
   .string()
   .max(500)
   // A typed line end would be the Enter key, which sends forms.
   .refine((text) => !/\p{Cc}/u.test(text), 'has a control character.')
-  .refine((text) => !/[{}]/.test(text.replaceAll(PLACE, '')), 'has a brace that opens no {name}.')
-  .refine((text) => namesIn(text).every((name) => NAMES.has(name)), {
-    error: ({ input }) => `has an unknown name: ${namesIn(String(input)).find((name) => !NAMES.has(name))}.`,
-  });
+  .refine((text) => !/[{}]/.test(text.replaceAll(PLACE, '')), 'has a brace that opens no {name}.');
+
+const template = text.superRefine((text, context) => {
+  for (const name of namesIn(text)) {
+    if (NAMES.has(name)) continue;
+    const near = nearest(name, [...NAMES], 1)[0] ?? null;
+    context.addIssue(wrong(`has an unknown name: ${name}.`, 'place_unknown', near));
+  }
+});
+
+const css = template.superRefine((text, context) => {
+  const fault = selectorFault(text.replaceAll(PLACE, 'x'));
+  if (fault) context.addIssue(wrong(fault.message, 'value_wrong', fault.nearest));
+});
 
 /** Parts of a recipe: places on a page, readings of values, and steps; data that is checked without being run. */
 
@@ -20,7 +41,7 @@ const ROLES = [
 
 const place = {
   /** A frame of the recipe's hosts, by CSS selector: many tills frame the card. */
-  frame: template.optional(),
+  frame: css.optional(),
   /** Matches the whole text exactly. Default: a part of it, in any case. */
   exact: z.boolean().optional(),
 };
@@ -31,7 +52,7 @@ const oneTarget = z.union([
   z.strictObject({ text: template, ...place }),
   z.strictObject({ placeholder: template, ...place }),
   z.strictObject({ test_id: template, ...place }),
-  z.strictObject({ css: template, ...place }),
+  z.strictObject({ css, ...place }),
 ]);
 
 /** A place on a page; a step waits for a single visible one. `in` searches within another single place. */
@@ -42,17 +63,25 @@ export const target = z.union([
 export type OneTarget = z.infer<typeof oneTarget>;
 export type Target = z.infer<typeof target>;
 
-/** A regular expression with one group, or without for the whole match. */
-export const pattern = z
+/** A regular expression that a text is tested with. */
+export const expression = z
   .string()
   .max(300)
-  .refine((text) => {
-    try {
-      return new RegExp(text, 'u') instanceof RegExp;
-    } catch {
-      return false;
-    }
-  }, 'is not a regular expression.');
+  .refine((text) => groupsIn(text) !== null, 'is not a regular expression.');
+
+/** A regular expression with one group, or without for the whole match. */
+export const pattern = expression.refine(
+  (text) => (groupsIn(text) ?? 0) <= 1,
+  'has several groups: the one that is read is (…), others are (?:…).',
+);
+
+function groupsIn(text: string): number | null {
+  try {
+    return (new RegExp(`${text}|`, 'u').exec('')?.length ?? 1) - 1;
+  } catch {
+    return null;
+  }
+}
 
 const from = {
   /** Default: the list item, else the page. */
@@ -151,19 +180,17 @@ export const steps: z.ZodArray<z.ZodType<Step>> = z.array(step).max(60);
  * Names in a recipe's texts, such as `{origin}`, `{depart_date:DD/MM/YYYY}`, `{passenger.family_name}`. A name without a
  * value fails the step, so that nothing half-filled is sent.
  */
-const NAMES = new Set([
-  ...['origin', 'destination', 'origin_city', 'destination_city', 'depart_date', 'return_date', 'adults'],
-  ...['flight_number', 'return_flight_number'],
-  ...['number', 'index', 'given_name', 'family_name', 'born_on', 'title', 'gender', 'email', 'phone_number']
+export const NAMES_OF = {
+  query: ['origin', 'destination', 'origin_city', 'destination_city', 'depart_date', 'return_date', 'adults'],
+  flights: ['flight_number', 'return_flight_number'],
+  passenger: ['number', 'index', 'given_name', 'family_name', 'born_on', 'title', 'gender', 'email', 'phone_number']
     .concat('nationality', 'passport_number', 'passport_expiry')
     .map((name) => `passenger.${name}`),
   // The email is our own address with the reference, if set, else the first passenger's.
-  ...['contact.email', 'contact.phone_number', 'contact.given_name', 'contact.family_name'],
-  ...['card.number', 'card.expiry', 'card.cvc', 'card.holder'],
-  ...['reference', 'booking_reference'],
-]);
+  contact: ['email', 'phone_number', 'given_name', 'family_name'].map((name) => `contact.${name}`),
+  card: ['card.number', 'card.expiry', 'card.cvc', 'card.holder'],
+  reference: ['reference'],
+  booking: ['booking_reference'],
+} satisfies Record<string, readonly string[]>;
 
-/** `{name}` and `{name:format}`. */
-export const PLACE = /\{([a-z_.]+)(?::([^{}]*))?\}/g;
-
-export const namesIn = (text: string): string[] => [...text.matchAll(PLACE)].map(([, name = '']) => name);
+const NAMES: ReadonlySet<string> = new Set(Object.values(NAMES_OF).flat());

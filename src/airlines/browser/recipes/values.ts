@@ -1,3 +1,4 @@
+import { nearest } from '../../../kernel/nearest.ts';
 import { PLACE } from './steps.ts';
 
 /** A text that its recipe does not allow for. */
@@ -23,6 +24,40 @@ const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 
 
 /** Longest first, so that `MM` is not two `M`. */
 const TOKEN = /YYYY|YY|MMMM|MMM|MM|M|DD|D|HH|H|hh|h|mm|A|dddd|ddd/g;
+
+/** Tokens of dates that are written; no time of day is known of them. */
+export const WRITTEN_TOKENS = ['YYYY', 'YY', 'MMMM', 'MMM', 'MM', 'M', 'DD', 'D', 'dddd', 'ddd'];
+export const READ_TOKENS = [...WRITTEN_TOKENS, 'HH', 'H', 'hh', 'h', 'mm', 'A'];
+
+/** Tokens of other tools, which would be read as plain letters here. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  ...{ yyyy: 'YYYY', yy: 'YY', YYY: 'YYYY', dd: 'DD', d: 'D', EEEE: 'dddd', EEE: 'ddd' },
+  ...{ a: 'A', aa: 'A', AA: 'A', am: 'A', AM: 'A', PM: 'A', nn: 'mm', HHH: 'HH', SS: 'mm', ss: 'mm' },
+};
+
+/** Says which letters of a format are none of the tokens; null: all are, or are words between them. */
+export function dateFault(
+  format: string,
+  tokens: readonly string[],
+): { message: string; nearest: string | null } | null {
+  const unknown = (run: string, near: string | null) => ({
+    message: `"${run}" is none of ${tokens.join(' ')}`,
+    nearest: near,
+  });
+  let hasToken = false;
+  for (const [run] of format.matchAll(/[A-Za-z]+/g)) {
+    const found = run.match(TOKEN) ?? [];
+    const left = run.replace(TOKEN, '');
+    const foreign = FOREIGN[run];
+    if (foreign !== undefined) return unknown(run, foreign);
+    // A day and a time often have `T` between them.
+    if (found.length > 0 && left !== '' && left !== 'T') return unknown(run, nearest(run, tokens, 1)[0] ?? null);
+    const other = found.find((token) => !tokens.includes(token));
+    if (other) return unknown(other, null);
+    hasToken ||= found.length > 0;
+  }
+  return hasToken ? null : { message: `"${format}" has none of ${tokens.join(' ')}`, nearest: null };
+}
 
 const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
 

@@ -109,7 +109,7 @@ const LEFT_OUT = /^--(ics|watch|ndjson|live|results|deposit-instructions|.*-file
  * person's, as are the cluster and the money of an operator, and a watch, which pays by itself for days.
  */
 const NOT_TOOLS =
-  /^(help|upgrade|completion|config|cluster|travellers|keys|watch|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
+  /^(help|upgrade|completion|config|cluster|travellers|keys|watch|recipe|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
 /** No tool changes this machine's own files, such as a person's limits and keypair. */
 const TOOL_EFFECTS: ReadonlySet<CommandDescription['effect']> = new Set(['reads', 'pays', 'changes']);
 

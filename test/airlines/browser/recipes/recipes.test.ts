@@ -17,7 +17,7 @@ test.each([
   [
     'an unknown step',
     (r: ReturnType<typeof example>) => r.search.steps.push({ do: 'run', code: '1' }),
-    'search.steps.6.do',
+    'search.steps[6].do',
   ],
   [
     'a card before the till',

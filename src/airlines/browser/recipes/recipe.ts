@@ -1,0 +1,209 @@
+import * as z from 'zod';
+import {
+  currency,
+  expression,
+  pattern,
+  readDate,
+  readMoney,
+  readNumber,
+  readText,
+  step,
+  steps,
+  stops,
+  target,
+} from './steps.ts';
+import { NUMBER_FORMATS } from './values.ts';
+
+/**
+ * Recipes for searching, buying on and asking a carrier's site: data, a file for each carrier (docs/carriers.md). Code, not
+ * recipes, finds flights by number and day and fares by content, compares the total with the only price that may be paid,
+ * and presses the pay button once.
+ */
+
+const flightList = z.strictObject({
+  list: target,
+  /** Seen instead of the list where nothing flies. */
+  none: target.optional(),
+  read: z.strictObject({
+    /** The marketing number, as `X91204`. */
+    flight_number: readText,
+    /** Default day: the query's. */
+    departs: readDate,
+    /** A time without a day that is before the departure is on the next day. */
+    arrives: readDate,
+    price: readMoney,
+    carrier_name: readText.optional(),
+    operating_flight_number: readText.optional(),
+    aircraft_name: readText.optional(),
+    origin_terminal: readText.optional(),
+    destination_terminal: readText.optional(),
+    /** Technical stops and connections. Default: none. */
+    stops: readNumber.optional(),
+    /** The cheapest fare's, as are the bags. */
+    fare_brand_name: readText.optional(),
+    checked_bags: readNumber.optional(),
+    carry_on_bags: readNumber.optional(),
+  }),
+  /** The button within the item that takes the flight. Default: the item itself. */
+  choose: target.optional(),
+});
+
+const search = z.strictObject({
+  steps,
+  price_for: z.enum(['one', 'all']),
+  out: flightList,
+  /** For return trips sold in one visit, at the sum of both prices. */
+  back: flightList.extend({ before: steps.optional() }).optional(),
+  /** An offer's life after it was read. */
+  offer_life_minutes: z.int().min(5).max(240).optional(),
+});
+
+const fares = z.strictObject({
+  steps: steps.optional(),
+  list: target,
+  /** Seen where none is left. */
+  none: target.optional(),
+  price_for: z.enum(['one', 'all']),
+  read: z.strictObject({
+    brand: readText.optional(),
+    price: readMoney,
+    checked_bags: readNumber.optional(),
+    carry_on_bags: readNumber.optional(),
+    change_allowed: readText.optional(),
+    /** For the whole booking. */
+    change_penalty: readMoney.optional(),
+    refund_allowed: readText.optional(),
+    refund_penalty: readMoney.optional(),
+  }),
+  choose: target.optional(),
+});
+
+const extras = z.strictObject({
+  /** All extras' checkboxes, to untick. */
+  ticked: target.optional(),
+  steps: steps.optional(),
+});
+
+const till = z.strictObject({
+  /** To the till, and there up to the card. */
+  steps: steps.optional(),
+  /** The whole charge, for all passengers. */
+  total: readMoney,
+  /** Fills in the card without paying. */
+  card: steps,
+  /**
+   * Addresses that a till with a card sends to without paying: a path on the site, or another host's whole address, without
+   * the query. Any other request may be the payment.
+   */
+  harmless_posts: z.array(expression).max(30).optional(),
+  /** The pay button, which code presses once, after recording it. */
+  pay: target,
+});
+
+const confirmed = {
+  booking_reference: readText,
+  /** Default: the till's total. */
+  paid: readMoney.optional(),
+};
+
+const confirmation = z.strictObject({
+  seen: target,
+  read: z.strictObject(confirmed),
+  /** Seen where the carrier confirms later. */
+  later: target.optional(),
+  within_ms: z.int().min(1000).max(180_000).optional(),
+});
+
+/** The carrier's own mail. */
+const mail = z.strictObject({
+  /** The From address's domain; it or a domain above it must sign (DKIM). */
+  domain: z.string().regex(/^[a-z0-9.-]+\.[a-z]{2,}$/, 'is no domain such as carrier.example.'),
+  subject: expression,
+  booking_reference: pattern,
+  paid: pattern.optional(),
+});
+
+const manage = z.strictObject({
+  steps,
+  seen: target,
+  read: z.strictObject(confirmed),
+  /** Seen for an unknown booking, which never means that nothing was bought. */
+  none: target.optional(),
+  cancelled: target.optional(),
+  /** `press` is clicked once a call; `done` is seen after the cancellation. */
+  cancel: z
+    .strictObject({
+      /** Seen where cancellation is possible. Default: always. */
+      offered: target.optional(),
+      steps,
+      press: target,
+      done: target,
+    })
+    .optional(),
+});
+
+const host = z
+  .string()
+  .regex(/^[a-z0-9.-]+(:\d+)?$/, 'is no host such as cdn.carrier.example, without https:// and path.');
+
+/** Walls and pop-ups to clear away, and pages that end a visit; looked for before every step and when one finds nothing. */
+const wall = z.union([
+  z.strictObject({ seen: target, stop: stops }),
+  z.strictObject({ seen: target, steps: z.array(step).min(1).max(10) }),
+]);
+
+export const recipeSchema = z.strictObject({
+  format: z.literal(1),
+  /** Raised with every change, and recorded with each act. */
+  version: z.int().min(1),
+  carrier: z.strictObject({
+    code: z.string().regex(/^[A-Z0-9]{2}$/, 'is no carrier code such as X9.'),
+    name: z.string().min(1).max(80),
+  }),
+  site: z.strictObject({
+    /** https, or http to this machine; an operator may override it (`sites`). */
+    base: z.url({ protocol: /^https?$/, error: 'is no address such as https://www.carrier.example.' }),
+    /** The only other reachable hosts. */
+    hosts: z.array(host).max(30).optional(),
+    locale: z.string().max(20).optional(),
+    time_zone: z.string().max(60).optional(),
+    currency,
+    /** The site's currency signs, such as `US$`; codes (`USD`) are known. */
+    symbols: z.record(z.string().min(1).max(5), currency).optional(),
+    numbers: z.enum(NUMBER_FORMATS),
+    /** For MMM and MMMM. Default: English. */
+    months: z.array(z.string().min(1)).length(12).optional(),
+    /** Between steps. Default: 0. */
+    pause_ms: z.int().min(0).max(5000).optional(),
+  }),
+  serves: z.strictObject({
+    /** `LTN-LGW`, `LTN-*`, `*-*`, for one direction each. */
+    routes: z
+      .array(z.string().regex(/^([A-Z]{3}|\*)-([A-Z]{3}|\*)$/, 'is no route such as LTN-LGW, LTN-* or *-*.'))
+      .min(1),
+    most_passengers: z.int().min(1).max(9).optional(),
+  }),
+  walls: z.array(wall).max(30),
+  search,
+  fares,
+  passengers: z.strictObject({ steps }),
+  extras,
+  till,
+  /** Complaints about the form, which end the purchase before payment. */
+  rejected: z.strictObject({ list: target, field: readText }).optional(),
+  confirmation,
+  mail: mail.optional(),
+  manage: manage.optional(),
+});
+
+export type Recipe = z.infer<typeof recipeSchema>;
+
+export type FlightList = z.infer<typeof flightList>;
+export type RecipePart = 'search' | 'fares' | 'passengers' | 'extras' | 'till' | 'confirmation' | 'manage';
+
+const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])$/;
+
+export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
+
+/** True for a site on this machine, which sells nothing real. */
+export const isPretend = ({ site }: Recipe): boolean => isLoopback(new URL(site.base).hostname);

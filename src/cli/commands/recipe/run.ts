@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
+import { onFile } from '../../../kernel/storage.ts';
+import { counted, harmlessDocument, type View, wrapBehind } from '../../../terminal/index.ts';
+import { settingsIn } from '../../settings/index.ts';
+import type { Run } from '../../spec/index.ts';
+import type { DocumentOf } from '../../spec/published.ts';
+import { nextLines, printPlan } from '../../view/index.ts';
+import type * as result from './result.ts';
+import type * as spec from './spec.ts';
+
+/** Names every mistake of all recipes. Exit 8 where there is one. */
+export const recipeCheck: Run<typeof spec.recipeCheck> = async ({ terminal, session, environment }, { files }) => {
+  const given = files.length > 0 ? files : (settingsIn(environment)('recipes') ?? []);
+  if (given.length === 0) {
+    throw problem('usage', { message: 'Which recipes?', fix: 'Name files or folders, here or in FARELOCK_RECIPES.' });
+  }
+  const { recipes, mistakes } = (await session.recipeDesk()).readRecipes(given);
+  const shown = recipes.map(({ file, recipe: { carrier, version, serves } }) => ({
+    ...{ file, carrier: carrier.code, version, routes: serves.routes },
+  }));
+  terminal.result({ recipes: shown, mistakes }, checkView);
+  return mistakes.length === 0 ? 0 : 8;
+};
+
+type Checked = DocumentOf<typeof result.recipeCheck>;
+
+const checkView: View<Checked> = {
+  list: 'mistakes',
+  lines(document, { paint, width }) {
+    const { recipes, mistakes } = harmlessDocument(document);
+    const files = [...new Set(mistakes.map(({ file }) => file))];
+    return [
+      ...recipes
+        .filter(({ file }) => !files.includes(file))
+        .map(
+          ({ file, carrier, version, routes }) =>
+            `${paint.good('✓')} ${file}: ${carrier}, version ${version}, ${counted(routes.length, 'route')}`,
+        ),
+      ...files.flatMap((file) => {
+        const own = mistakes.filter((one) => one.file === file);
+        return [
+          `${paint.bad('✗')} ${paint.bold(file)}: ${counted(own.length, 'mistake')}`,
+          ...own.flatMap(({ path, message, nearest }) => {
+            const near = nearest === null ? '' : ` Did you mean ${nearest}?`;
+            return wrapBehind('    ', `${path === '' ? '' : `${path}: `}${message}.${near}`, width);
+          }),
+        ];
+      }),
+    ];
+  },
+  rows: ({ mistakes }) =>
+    mistakes.map(({ file, path, code, message, nearest }) => [file, path, code, message, nearest ?? '–']),
+};
+
+export const recipeNew: Run<typeof spec.recipeNew> = async (context, { carrier, site, name, out }) => {
+  const { terminal, session, globals } = context;
+  if (!/^[A-Z0-9]{2}$/.test(carrier)) {
+    throw problem('usage', { message: `${carrier} is no carrier code.`, fix: 'Two letters or digits, such as X9.' });
+  }
+  const address = URL.canParse(site) ? new URL(site) : null;
+  if (!address || !/^https?:$/.test(address.protocol)) {
+    throw problem('usage', {
+      message: `${site} is no address of a site.`,
+      fix: 'Such as https://www.carrier.example.',
+    });
+  }
+  if (globals.dryRun) return printPlan(terminal, [out === undefined ? 'Print a new recipe.' : `Write ${out}.`]);
+  const { newRecipe } = await (await session.recipeDesk()).loadNewRecipe();
+  const recipe = newRecipe({ code: carrier, name: name ?? address.hostname, site: address.origin });
+  const text = `${JSON.stringify(recipe, null, 2)}\n`;
+  const file = out === undefined ? null : resolve(out);
+  if (file !== null) write(file, text);
+  terminal.result(
+    { file, recipe },
+    { lines: (_, { paint }) => (file === null ? text.trimEnd().split('\n') : [`${paint.good('✓')} Wrote ${file}`]) },
+  );
+  if (file !== null) terminal.aside(['', ...nextLines(farelock`recipe check ${out ?? ''}`)]);
+  return 0;
+};
+
+/** @throws Problem `usage` for a file that is there, or of storage */
+function write(file: string, text: string): void {
+  onFile(file, () => {
+    try {
+      writeFileSync(file, text, { flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      throw problem('usage', { message: `${file} exists already.`, fix: 'Name another file with --out.' });
+    }
+  });
+}
