@@ -69,7 +69,10 @@ export function plainPrompts({ input, output, signal }: PlainOn): Prompts {
       );
       return given === '' ? preset : /^y/i.test(given);
     },
-    text: (message, check) => asked(`${spokenLine(message)}:`, check),
+    async text(message, check, preset = '') {
+      const hint = preset && `, Enter is ${preset}`;
+      return (await asked(`${spokenLine(message)}${hint}:`, async (value) => check(value || preset))) || preset;
+    },
     async choose(message, choices) {
       const at = await numbered(
         message,

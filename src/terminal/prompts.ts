@@ -14,7 +14,7 @@ export function terminalPrompts(signal: AbortSignal, isPlain: boolean): Prompts 
 /** Prompts that are opened when a question is asked. */
 export const latePrompts = (open: () => Promise<Prompts>): Prompts => ({
   confirm: async (message, preset) => (await open()).confirm(message, preset),
-  text: async (message, check) => (await open()).text(message, check),
+  text: async (message, check, preset) => (await open()).text(message, check, preset),
   choose: async (message, choices) => (await open()).choose(message, choices),
   steps: async () => (await open()).steps(),
 });

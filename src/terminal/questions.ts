@@ -29,7 +29,7 @@ export function questions(on: QuestionsOn): Prompts {
           mayBe: (line) => YES_OR_NO.test(line),
         }),
       ),
-    text: async (message, check) => answered(await single.text({ message, check })),
+    text: async (message, check, preset) => answered(await single.text({ message, check, preset })),
     choose: async (message, lines) => answered(await single.choose({ message, lines })),
     steps: async () => stepsOn(on, true),
   };

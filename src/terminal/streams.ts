@@ -37,7 +37,7 @@ interface Choice<T> {
 export interface Prompts {
   confirm(message: string, preset: boolean): Promise<boolean>;
   /** `check` answers null, or what is wrong; it is asked again until it is right. */
-  text(message: string, check: (value: string) => Promise<string | null>): Promise<string>;
+  text(message: string, check: (value: string) => Promise<string | null>, preset?: string): Promise<string>;
   choose<T>(message: string, choices: readonly Choice<T>[]): Promise<T>;
   /** Questions that a person may step back from. */
   steps(): Promise<StepPrompts>;

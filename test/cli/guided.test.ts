@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
 import { cases, proofTest } from '../proof-only.ts';
-import { runInMemory, temporaryHome } from './memory.ts';
+import { ENTER, runInMemory, temporaryHome } from './memory.ts';
 
 /** The walk of questions in memory, against the real embedded service. */
 
@@ -22,9 +22,11 @@ test('a walk from a name of a city to a booked flight, with the commands that do
     terminal: true,
     columns: 100,
     answers: [
-      ...['lisbon', 'ber', '+30d', '', '1', 'Search'],
+      ...['lisbon', 'ber', '+30d', '', '2', 'Search'],
       ...['Lorelei', 'Light', 'Lock it'],
-      ...[...ANA, 'Save', 'ana', 'Pay ', 'No'],
+      ...[...ANA, 'Save', 'ana'],
+      // Those who fly together need not type an address twice.
+      ...['Rui', 'Moreira', '1988-02-01', 'mr', 'm', ENTER, ENTER, 'Save', 'rui', 'Pay ', 'No'],
     ],
   });
   expect(run.exitCode, run.stderr).toBe(0);
@@ -34,10 +36,12 @@ test('a walk from a name of a city to a booked flight, with the commands that do
   expect(commands).toContainEqual(expect.stringMatching(/^farelock intent [\d.]+$/));
   // Several answers make one command: it is said once.
   expect(commands.filter((one, at) => one === commands[at - 1])).toEqual([]);
-  expect(run.stderr).toMatch(/\$ farelock book int_\w+ --traveller ana\n/);
+  expect(run.stderr).toMatch(/\$ farelock book int_\w+ --traveller ana --traveller rui\n/);
   for (const line of run.stderr.split('\n').filter((one) => one.trim().startsWith('$ '))) {
     expect(line).not.toMatch(/Moreira|1990|example\.com|351/);
   }
+  const shown = await runInMemory(['travellers', 'show', 'rui', '--json'], { environment });
+  expect(shown.json()).toMatchObject({ fields: { email: 'ana@example.com', phone_number: '+351912345678' } });
 });
 
 test.each(

@@ -104,9 +104,9 @@ function listedAnswers(answers: readonly (string | boolean)[], asked: string[]):
       const answer = take(message);
       return answer === ENTER ? preset : answer === true;
     },
-    async text(message, check) {
+    async text(message, check, preset = '') {
       for (;;) {
-        const answer = String(take(message));
+        const answer = String(take(message)) || preset;
         if ((await check(answer)) === null) return answer;
       }
     },

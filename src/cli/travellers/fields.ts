@@ -154,11 +154,13 @@ const GENDER_CHOICES = [
 type FieldPrompts = Pick<StepPrompts, 'text' | 'choose'>;
 type FieldRules = Pick<PassengerRules, 'departureDate' | 'today' | 'ages' | 'seat'>;
 
-interface Asked {
+export interface Asked {
   /** Precedes each question. */
   readonly who?: string;
   /** Answers from before an interruption: only the fields after them are asked for. */
   readonly known?: TravellerFields | undefined;
+  /** Whose e-mail and phone number are proposed: the passenger who receives all e-mails. */
+  readonly first?: TravellerFields | undefined;
   /** Called after each answer, with all of them. */
   readonly onAnswer?: (answers: TravellerFields) => Promise<void>;
 }
@@ -172,7 +174,7 @@ export async function askFields(
   wanted: readonly PassengerField[],
   rules: FieldRules,
   nowMs: number,
-  { who, known = {}, onAnswer }: Asked = {},
+  { who, known = {}, first, onAnswer }: Asked = {},
 ): Promise<TravellerFields | 'back'> {
   const answers: Partial<Record<PassengerField, string>> = { ...known };
   const missing = wanted.findIndex((field) => known[field] === undefined);
@@ -180,7 +182,8 @@ export async function askFields(
     const field = wanted[at];
     if (field === undefined) return answers;
     const message = who === undefined ? QUESTIONS[field] : `${who}. ${QUESTIONS[field]}`;
-    const answer = await askField(ask, field, message, rules, nowMs, answers[field]);
+    const proposed = field === 'email' || field === 'phone_number' ? first?.[field] : undefined;
+    const answer = await askField(ask, field, message, rules, nowMs, answers[field] ?? proposed);
     if (answer.kind === 'answer') {
       answers[field] = answer.value;
       await onAnswer?.(answers);
@@ -199,7 +202,7 @@ export async function askAllFields(
   asked: Asked = {},
 ): Promise<TravellerFields> {
   const steps: FieldPrompts = {
-    text: async ({ message, check }) => ({ kind: 'answer', value: await prompts.text(message, check) }),
+    text: async ({ message, check, preset }) => ({ kind: 'answer', value: await prompts.text(message, check, preset) }),
     choose: async ({ message, lines }) => {
       const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
       return { kind: 'answer', value: await prompts.choose(message, choices) };

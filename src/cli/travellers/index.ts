@@ -155,6 +155,7 @@ async function askPassengers(
     }
     passengers[index] = await askAllFields(prompts, fields, own, context.clock.now(), {
       known,
+      first: passengers[0],
       onAnswer: (answers) => typed.keep([...passengers.slice(0, index), answers]),
     });
   }

@@ -12,6 +12,7 @@ import { farelock } from '../../../kernel/shell-word.ts';
 import { counted, harmless } from '../../../terminal/index.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
 import {
+  type Asked,
   askFields,
   openTyped,
   passengerFrom,
@@ -99,7 +100,8 @@ async function askMember(
   const travellers = await (await walk.context.session.store()).travellers();
   const saved = (await travellers.all()).filter(({ name }) => !before.some((one) => one.name === name));
   const who = whoText(before.length, rules.count) + seatNote(own);
-  const askNew = (known?: TravellerFields) => askTyped(walk, who, own, known, keep);
+  const first = before[0]?.fields;
+  const askNew = (known?: TravellerFields) => askTyped(walk, { who: harmless(who), first, known, onAnswer: keep }, own);
   if (typed) return askNew(typed);
   for (;;) {
     if (saved.length === 0) return askNew();
@@ -142,20 +144,15 @@ async function withDocuments(walk: Walk, saved: SavedTraveller, rules: Passenger
   return { name, fields: passengerFrom(fields, rules) };
 }
 
-async function askTyped(
-  walk: Walk,
-  who: string,
-  rules: PassengerRules,
-  known: TravellerFields = {},
-  keep: (fields: TravellerFields) => Promise<void>,
-): Promise<Member | 'back'> {
+async function askTyped(walk: Walk, asked: Asked, rules: PassengerRules): Promise<Member | 'back'> {
+  const { known = {} } = asked;
   const wanted = [...BASE_FIELDS, ...(rules.documentsRequired ? DOCUMENT_FIELDS : [])];
   // A passenger typed to the end has answered the question about saving already.
   if (wanted.every((field) => known[field] !== undefined)) {
     return { name: null, fields: passengerFrom(known, rules) };
   }
   const nowMs = walk.context.clock.now();
-  const fields = await askFields(walk.ask, wanted, rules, nowMs, { who: harmless(who), known, onAnswer: keep });
+  const fields = await askFields(walk.ask, wanted, rules, nowMs, asked);
   if (fields === 'back') return 'back';
   return { name: await offerToSave(walk, fields, null), fields: passengerFrom(fields, rules) };
 }
