@@ -139,6 +139,8 @@ async function askPaid<T>(
 interface DetailsOptions extends CallOptions {
   /** Prices the offer and its menu with these bags. */
   readonly bags?: Bags | undefined;
+  /** With the seats of its flights. */
+  readonly seats?: boolean | undefined;
 }
 
 /**
@@ -148,10 +150,11 @@ interface DetailsOptions extends CallOptions {
 async function offerDetails(
   ports: FlightsClientPorts,
   offerId: string,
-  { bags, ...options }: DetailsOptions,
+  { bags, seats, ...options }: DetailsOptions,
 ): Promise<Paid<wire.OfferDetailsResponse>> {
   const { clock = systemClock } = ports;
-  const call = { ...post('/air/offer-details', { offer_id: offerId, ...(bags && { bags }) }), freshForMs: FRESH_MS };
+  const request = { offer_id: offerId, ...(bags && { bags }), ...(seats && { seats }) };
+  const call = { ...post('/air/offer-details', request), freshForMs: FRESH_MS };
   const deadlineMs = clock.now() + timeoutOf(ports);
   for (;;) {
     const details = await askPaid(ports, call, offerDetailsOf, options);

@@ -85,10 +85,12 @@ export const listWindow = createPrompt<StepAnswer<number>, ListQuestion>((questi
       setDone(true);
       done({ kind: 'answer', value: state.at });
     } else {
-      if (outcome === 'changed') {
+      if (outcome === 'changed' || outcome === 'shifted') {
         const drawn = choice.redrawn?.() ?? choice;
-        state.at = placeOf(lines[state.at], drawn.lines);
-        state.top = 0;
+        if (outcome === 'changed') {
+          state.at = placeOf(lines[state.at], drawn.lines);
+          state.top = 0;
+        }
         setDrawn(drawn);
       }
       setTurn(turn + 1);
@@ -98,7 +100,10 @@ export const listWindow = createPrompt<StepAnswer<number>, ListQuestion>((questi
   if (isDone) return `${asked} ${theme.style.answer(lines[state.at]?.name.split('\n')[0] ?? '')}`;
   const above = [asked, ...heading.map((one) => `  ${one}`)];
   const details = state.isDetailed ? detailsOf(question, lines) : [];
-  const keys = [...wrapped(keysOf(question), size.columns), keysText(['↑↓ move', 'Enter choose'], question.canGoBack)];
+  const keys = [
+    ...wrapped(keysOf(question), size.columns),
+    keysText([choice.sideways ? '←↑↓→ move' : '↑↓ move', 'Enter choose'], question.canGoBack),
+  ];
   const marked = lines[state.at];
   const left = choice.left && isChoice(marked) ? [choice.left(marked.value)] : [];
   const room = Math.max(LEAST_PAGE, size.rows - above.length - details.length - left.length - keys.length - 3);
@@ -119,7 +124,7 @@ function pressed(
   key: Pressed,
   { choice, state, size, canGoBack }: ListQuestion,
   lines: readonly StepLine<unknown>[],
-): 'back' | 'chosen' | 'changed' | 'moved' {
+): 'back' | 'chosen' | 'changed' | 'shifted' | 'moved' {
   const { search, keys = [] } = choice;
   if (state.isTyping && search) {
     if (isEnterKey(key)) state.isTyping = false;
@@ -135,6 +140,10 @@ function pressed(
   }
   const digits = /^[\d.]$/.test(key.typed) ? state.digits + key.typed : '';
   state.digits = digits;
+  if (choice.sideways && (key.name === 'left' || key.name === 'right')) {
+    choice.sideways(key.name === 'left' ? -1 : 1);
+    return 'shifted';
+  }
   if (key.name === 'escape' || key.name === 'left') return canGoBack ? 'back' : 'moved';
   if (isEnterKey(key)) return isChoice(lines[state.at]) ? 'chosen' : 'moved';
   if (digits !== '') return jump(state, lines, digits);

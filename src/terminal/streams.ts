@@ -80,6 +80,8 @@ export interface StepChoice<T> {
   readonly keys?: readonly StepKey[] | undefined;
   /** The text that lines are looked for by; `hint` says what it may be, in place of the key's name. */
   readonly search?: { text(): string; set(text: string): void; readonly hint?: string } | undefined;
+  /** Moves a mark within the lines by the left and right arrows; without it, the left one goes back. */
+  sideways?(by: 1 | -1): void;
   /** More about a line, for a pane under the list. */
   details?(value: T): readonly string[];
   /** The time that is left for a line, drawn every second. */

@@ -41,8 +41,10 @@ export async function intentMeant(context: CommandContext, given: string | undef
 }
 
 /** The flights and the fare of an intent, as far as this home knows them. */
-export const fareNoted = async ({ session, terminal }: CommandContext, { intent_id: id }: Intent): Promise<string> =>
-  terminal.settings.json ? '' : fareText(notesOf(await (await session.store()).intent(id)), terminal.usdc);
+export const fareNoted = async ({ session, terminal }: CommandContext, intent: Intent): Promise<string> =>
+  terminal.settings.json
+    ? ''
+    : fareText(notesOf(await (await session.store()).intent(intent.intent_id)), terminal.usdc, intent);
 
 type Row = NonNullable<ReturnType<CommandContext['session']['recentOffers']['row']>>;
 

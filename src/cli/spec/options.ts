@@ -176,8 +176,22 @@ export const clusterOptions = [
   option('--usdc-mint <address>', "mint of the USDC there (default: Circle's)"),
 ] as const;
 
+const SEAT_LIST = /^(?:([A-Z]{3}-[A-Z]{3}):)?((?:\d{1,3}[A-Z]|-)(?:,(?:\d{1,3}[A-Z]|-)){0,8})$/;
+
+/** `12A,12B`, `12A,-/14C` of two flights, `LIS-FRA:12A`. */
+export const seatsOption = shaped({ type: 'string' }, (value, flag) =>
+  value
+    .toUpperCase()
+    .split('/')
+    .map((list) => {
+      const [, flight = null, seats] = SEAT_LIST.exec(list) ?? [];
+      if (seats === undefined) throw wrong(flag, value, 'seats such as 12A,12B, with / between flights');
+      return { flight, seats: seats.split(',').map((seat) => (seat === '-' ? null : seat)) };
+    }),
+);
+
 /** Of every command that searches, prices or locks with bags. */
 export const bagOptions = [
-  option('--bags <n>', 'checked bags for each traveller, 0 to 5', integerOption(0, 5)),
+  option('--bags <n>', 'checked bags for each traveller', integerOption(0, 5)),
   option('--carry-on', 'a cabin bag for each'),
 ] as const;

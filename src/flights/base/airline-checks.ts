@@ -87,7 +87,11 @@ export function createAirlineChecks(ports: {
       payer === null ? free(client, about, ask) : verified(payer, ask);
     return {
       provider: provider && {
-        offer: async (id, moment) => asking(`${moment ?? 'quote'} ${id}`, () => provider.offer(id, moment)),
+        async offer(id, moment) {
+          const live = await asking(`${moment ?? 'quote'} ${id}`, () => provider.offer(id, moment));
+          const { seatMaps } = live;
+          return seatMaps ? { ...live, seatMaps: () => asking(`seats ${id}`, seatMaps) } : live;
+        },
       },
       lowcost: lowcost && { offer: async (id) => asking(`lowcost ${id}`, () => lowcost.offer(id)) },
     };

@@ -71,6 +71,7 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
         bookingReference: order.booking_reference,
         stampMs: ports.clock.now(),
         slices: order.slices,
+        seats: order.seats,
       });
       return [{ filename: 'journey.ics', contentType: 'text/calendar; charset=utf-8; method=PUBLISH', content }];
     } catch (error) {

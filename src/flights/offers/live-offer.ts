@@ -22,15 +22,21 @@ export function configured<P>(provider: P | null): P {
 
 /** POST /air/offer-details: the price of this moment, and the extras of the fare. */
 export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<OfferDetailsRequest>): Promise<PaidCall> {
-  const { body: request, url } = asked;
+  const { body: request, url, client } = asked;
   if (isLowcost(request.offer_id)) return (await import('./lowcost-offers.ts')).lowcostDetails(ports, asked);
   return {
     resource: 'POST /air/offer-details',
     url,
     request,
     settle: 'after',
-    async check() {
+    async check({ payer }) {
       configured(ports.provider);
+      // A map that is missing is known before it is paid for.
+      if (request.seats && payer === null) {
+        await ports.checks.look({ client, payer }, async ({ provider }) =>
+          (await loadSeats()).shownSeats(await configured(provider).offer(request.offer_id)),
+        );
+      }
       return toTreasury(ports, ports.options.offerDetailsPrice, 'Fresh price and extras of one offer');
     },
     async perform() {

@@ -26,12 +26,19 @@ interface IcsJourney {
   /** The description's time, epoch ms. */
   readonly stampMs: number;
   readonly slices: readonly { readonly segments: readonly IcsSegment[] }[];
+  /** By the position of the flight among all of them. */
+  readonly seats?: readonly { readonly segment_index: number; readonly designator: string }[] | undefined;
 }
 
 /** Folds and ends lines by RFC 5545; equal journeys have equal event ids. */
 export function journeyIcs(journey: IcsJourney): string {
+  let place = 0;
   const events = journey.slices.flatMap((slice, direction) =>
-    slice.segments.flatMap((segment, flight) => eventLines(journey, segment, `${direction + 1}-${flight + 1}`)),
+    slice.segments.flatMap((segment, flight) => {
+      const index = place++;
+      const seats = journey.seats?.flatMap((seat) => (seat.segment_index === index ? seat.designator : []));
+      return eventLines(journey, segment, `${direction + 1}-${flight + 1}`, seats);
+    }),
   );
   const lines = [
     'BEGIN:VCALENDAR',
@@ -45,12 +52,13 @@ export function journeyIcs(journey: IcsJourney): string {
   return lines.map((line) => `${folded(line)}\r\n`).join('');
 }
 
-function eventLines(journey: IcsJourney, segment: IcsSegment, place: string): string[] {
+function eventLines(journey: IcsJourney, segment: IcsSegment, place: string, seats: readonly string[] = []): string[] {
   const { origin_iata: from, destination_iata: to } = segment;
   const description = [
     `${segment.carrier_name} ${segment.flight_number}`,
     `Departs ${from} ${localText(segment.departing_at)} (${segment.origin_time_zone})${terminal(segment.origin_terminal)}`,
     `Arrives ${to} ${localText(segment.arriving_at)} (${segment.destination_time_zone})${terminal(segment.destination_terminal)}`,
+    ...(seats.length === 0 ? [] : [`${seats.length === 1 ? 'Seat' : 'Seats'} ${seats.join(', ')}`]),
     ...(journey.bookingReference === null ? [] : [`Booking reference ${journey.bookingReference}`]),
   ].join('\n');
   return [

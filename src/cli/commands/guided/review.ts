@@ -1,3 +1,4 @@
+import type { WantedSeat } from '../../../kernel/domain/seats.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { farelock, lineOf } from '../../../kernel/shell-word.ts';
@@ -12,7 +13,7 @@ import {
   typedAmount,
   verifyIntent,
 } from '../../paying/index.ts';
-import { askedBags, bagFlags } from '../../searching/index.ts';
+import { askedBags, bagFlags, loadSeats } from '../../searching/index.ts';
 import { notesOf, shortOf } from '../../session/index.ts';
 import type { ExitCode } from '../../settings/index.ts';
 import {
@@ -55,19 +56,50 @@ export const lockStep: Step = async (walk) => {
   const question = locked
     ? `This fare is locked: ${stateOf(locked)}.`
     : `Lock this fare for ${usdc('0.10')}? This opens its escrow; you pay for the ticket after the review.`;
-  if (!(await agrees(walk, question, locked ? 'Continue' : 'Lock it', 'Choose another fare'))) return 'back';
+  const answer = await walk.ask.choose<'lock' | 'seats' | 'other'>({
+    message: question,
+    lines: [
+      { name: locked ? 'Continue' : 'Lock it', value: 'lock' },
+      ...(locked || offerId.startsWith('lowcost:')
+        ? []
+        : [{ name: seatsLine(walk, offerId), value: 'seats' as const }]),
+      { name: 'Choose another fare', value: 'other' },
+    ],
+  });
+  if (answer.kind === 'back' || answer.value === 'other') return 'back';
   if (locked) return 'passengers';
   try {
+    if (answer.value === 'seats') {
+      await (await import('./seats.ts')).chooseSeats(walk, offerId);
+      return 'lock';
+    }
     trip.intent = await lock(walk, offerId);
     if (!trip.isPartyKept) trip.party = null;
-    said(walk, 'Locked', stateOf(trip.intent), lockCommand(shortOf(walk.context, offerId), bagFlags(trip.bags)));
+    const flags = [...bagFlags(trip.bags), ...(await loadSeats()).seatFlags(seatsOf(walk, offerId))];
+    said(walk, 'Locked', stateOf(trip.intent), lockCommand(shortOf(walk.context, offerId), flags));
     return 'passengers';
   } catch (error) {
     if (!isTurnedDown(error)) throw error;
+    if (isProblem(error, 'seats_unavailable', 'seat_unavailable')) {
+      trip.seats = null;
+      await sayProblem(walk, error, sameLock(offerId));
+      return 'lock';
+    }
     await sayProblem(walk, error, sameLock(offerId));
     return 'itinerary';
   }
 };
+
+/** The seats that were chosen of this fare. */
+const seatsOf = ({ trip }: Walk, offerId: string): readonly WantedSeat[] =>
+  trip.seats?.offerId === offerId ? trip.seats.chosen : [];
+
+function seatsLine(walk: Walk, offerId: string): string {
+  const chosen = seatsOf(walk, offerId).map(({ designator }) => designator);
+  if (chosen.length > 0) return `Change the seats: ${chosen.join(', ')}`;
+  const isRead = walk.trip.seats?.offerId === offerId;
+  return isRead ? 'Choose seats first' : `Choose seats first; reading them costs ${walk.context.terminal.usdc('0.01')}`;
+}
 
 const sameLock = (offerId: string) => ({ name: 'intent create', ...lockCommand(offerId), options: { offerId } });
 
@@ -82,7 +114,11 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
   if (found && session.recentOffers.journey(offerId) === null)
     await session.recentOffers.remember(found.list.offers, numberedOffers(found.list, true), walk.trip.bags);
   try {
-    const request = { funding_wallet: address, offer_id: offerId, ...askedBags(walk.trip.bags) };
+    const seats = seatsOf(walk, offerId);
+    const request = {
+      ...{ funding_wallet: address, offer_id: offerId, ...askedBags(walk.trip.bags) },
+      ...(seats.length > 0 && { seats: [...seats] }),
+    };
     const { value } = await paidCall(walk, 'the lock', () => lockFare(walk.context, flights, request, 'lock'));
     terminal.settle();
     const { fare = null } = session.recentOffers.journey(offerId) ?? {};
@@ -258,6 +294,13 @@ async function goOnWithoutLock(walk: Walk, intent: Intent, mayLock: boolean): Pr
   }
   if (answer.value === 'lock') {
     try {
+      // A lock of an earlier run had bags and seats of its own.
+      const { bags, seats } = intent;
+      if (bags) trip.bags = { checked: bags.checked, carry_on: bags.carry_on };
+      const chosen = seats?.chosen.map(({ passenger_index, segment_index, designator }) => ({
+        ...{ passenger_index, segment_index, designator },
+      }));
+      trip.seats ??= { offerId: intent.offer_id, details: null, chosen: chosen ?? [] };
       trip.intent = await lock(walk, intent.offer_id);
       said(walk, 'Locked', 'again', lockCommand(intent.offer_id));
       return 'review';

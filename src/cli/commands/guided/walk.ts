@@ -1,6 +1,7 @@
 import type { PaymentReceipt } from '../../../client/base/index.ts';
 import type { Bags } from '../../../kernel/domain/bags.ts';
 import type { OfferSort } from '../../../kernel/domain/offers.ts';
+import type { WantedSeat } from '../../../kernel/domain/seats.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem } from '../../../kernel/problems.ts';
 import { farelock, lineOf, type NextStep } from '../../../kernel/shell-word.ts';
@@ -13,7 +14,14 @@ import {
   textWidth,
   wrapBehind,
 } from '../../../terminal/index.ts';
-import type { Intent, Offer, Passenger, SearchRequestInput, SearchResponse } from '../../../wire/flights/index.ts';
+import type {
+  Intent,
+  Offer,
+  OfferDetailsResponse,
+  Passenger,
+  SearchRequestInput,
+  SearchResponse,
+} from '../../../wire/flights/index.ts';
 import { toldLines } from '../../interruption/index.ts';
 import { bagFlags } from '../../searching/index.ts';
 import { usdcOf } from '../../session/index.ts';
@@ -66,6 +74,12 @@ export class Trip {
   offer: Offer | null = null;
   marked: string | null = null;
   offerId: string | null = null;
+  /** The seats of a fare, once they were read, and the chosen ones. */
+  seats: {
+    readonly offerId: string;
+    readonly details: OfferDetailsResponse | null;
+    readonly chosen: readonly WantedSeat[];
+  } | null = null;
   intent: Intent | null = null;
   party: Party | null = null;
   /** Decimal USDC, with the purpose, in order. */

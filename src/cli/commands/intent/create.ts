@@ -3,7 +3,7 @@ import type { Bags } from '../../../kernel/domain/bags.ts';
 import { isProblem, type Problem, problem, reworded } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import { intentCommand, isOwn, linkedOf, loadPaidPlan, passengersAsked, standingOf } from '../../paying/index.ts';
-import { askedBags, bagFlags, bagsIn } from '../../searching/index.ts';
+import { askedBags, bagFlags, bagsIn, loadSeats } from '../../searching/index.ts';
 import { besides, noteIntent } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { createdIntentLines, priceShown } from '../../view/flights/index.ts';
@@ -18,9 +18,12 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
   const row = isMenuOffer(offerId) && offerId !== options.offerId ? options.offerId : null;
   // A row of a list is locked with the bags that its price has.
   const bags = askedBags(bagsIn(options) ?? session.recentOffers.bagsOf(options.offerId));
+  const fare = session.recentOffers.journey(offerId)?.fare ?? null;
+  const seats = options.seats && { seats: (await loadSeats()).seatsIn(options.seats, fare) };
   const wallet = await session.wallet();
   const request = {
     ...bags,
+    ...seats,
     funding_wallet: wallet.address,
     offer_id: offerId,
     ...(options.refundWallet !== undefined && { refund_wallet: options.refundWallet }),
@@ -44,9 +47,9 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
     const menu = row === null ? null : await openMenu(context, flights, { row, id: offerId, ...bags });
     const wanted = menu ? { ...request, offer_id: menu.offerId } : request;
     const { value, payment } = await lockFare(context, flights, wanted, 'intent');
-    const { fare = null } = session.recentOffers.journey(value.offer_id) ?? {};
+    const { fare: locked = null } = session.recentOffers.journey(value.offer_id) ?? {};
     terminal.result(withPayment(value, payment), {
-      lines: (intent, screen) => createdIntentLines(intent, fare, clock.now(), screen, terminal.settings.verbose),
+      lines: (intent, screen) => createdIntentLines(intent, locked, clock.now(), screen, terminal.settings.verbose),
     });
     const standing = await standingOf(session, value);
     for (const said of standing.disagreements) terminal.note(`${said}.`);

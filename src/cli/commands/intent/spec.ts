@@ -6,6 +6,7 @@ import {
   integerOption,
   intentArgument,
   option,
+  seatsOption,
 } from '../../spec/index.ts';
 
 export const intentCreate = command({
@@ -17,11 +18,13 @@ export const intentCreate = command({
     option('--refund-wallet <address>', 'where refunds go (default: the paying wallet)', addressOption),
     option('--referrer <code>', 'affiliate code'),
     ...bagOptions,
+    option('--seats <list>', 'such as 12A,12B; / between flights, - for none', seatsOption),
   ],
   effect: 'pays',
   examples: [
     'farelock intent 1',
     'farelock intent 1 --bags 1',
+    'farelock intent 1 --seats 12A,12B/14C,14D',
     'farelock intent create off_… --refund-wallet 7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
   ],
 });

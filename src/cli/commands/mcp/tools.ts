@@ -239,7 +239,7 @@ const isNeeded = ({ name, required }: ParameterDescription): boolean => required
 
 const DRY_RUN: ParameterDescription = {
   name: '--dry-run',
-  description: 'only plan: pay and do nothing',
+  description: 'plan only',
   required: false,
   repeated: false,
   value: null,

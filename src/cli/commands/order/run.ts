@@ -95,6 +95,7 @@ async function writeCalendar(context: CommandContext, path: string, order: Known
     bookingReference: order.booking_reference,
     stampMs: clock.now(),
     slices: order.slices,
+    seats: order.seats,
   });
   if (path === '-') {
     terminal.settle();

@@ -60,7 +60,7 @@ export const search = command({
     option('--cheapest-day', 'compare prices for every day in the month of --depart'),
     option('--all-fares', 'one line per fare, not grouped by itinerary'),
     option('--wait', 'wait for slower offers, even with --json'),
-    option('--no-wait', 'show the first answer without waiting for slower offers'),
+    option('--no-wait', 'show the first answer, without slower offers'),
     option('--ndjson', 'one line of JSON per offer as it arrives, then one with the status'),
   ],
   effect: 'pays',

@@ -19,5 +19,6 @@ export { airlineText, STACKED, stopsText } from './search-columns.ts';
 export * from './status.ts';
 
 export const loadOffer = () => import('./offer.ts');
+export const loadSeatView = () => import('./seats.ts');
 export const loadStatus = () => import('./status.ts');
 export const loadFlightsSearch = () => import('./search.ts');

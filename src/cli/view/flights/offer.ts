@@ -1,4 +1,5 @@
 import type { KnownOrder } from '../../../client/base/index.ts';
+import type { WantedSeat } from '../../../kernel/domain/seats.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import {
   capital,
@@ -284,6 +285,7 @@ export function orderLines(order: KnownOrder, screen: Screen): string[] {
       ['Passengers', String(order.passenger_count ?? '–')],
       ['Total', totalOf(order)],
       ['Extra bags', extraText(order)],
+      ['Seats', order.seats ? seatsText(order.seats, order.slices) : null],
       ['Changed', order.airline_changed_at == null ? null : `by the airline, ${utcTime(order.airline_changed_at)}`],
       ['Tickets', isTicketless ? 'none: the carrier checks you in by the booking reference' : null],
       ...order.documents.map(({ type, number }) => [label(type ?? 'document'), number ?? '–'] as const),
@@ -333,6 +335,7 @@ export function reviewLines(
         ...passengers.map((passenger, index) => [index === 0 ? 'Passengers' : '', passengerText(passenger)] as const),
         ['Price', `${paint.bold(paint.usdc(intent.escrow.amount))}${partsText(intent, fare)}`],
         ...lockedBagsField(intent, paint),
+        ...lockedSeatsField(intent, fare, paint),
         ['Held in', `escrow ${intent.escrow.address} until ticketed`],
         ['Refunds to', refundText(intent, wallet)],
         ['Book until', momentText(intent.expires_at, nowMs)],
@@ -352,6 +355,34 @@ export const lockedBagsField = ({ bags }: Pick<Intent, 'bags'>, { usdc }: Paint)
   if (!bags) return [];
   const paid = bags.total_amount === 0 ? 'included in the fare' : `${usdc(bags.total_amount)} of the price`;
   return [['With', `${eachText(bags)}, ${paid}`]];
+};
+
+/** `12A, 12B`; of several flights `LIS → FRA 12A, 12B · FRA → JFK 3C`, or `flight 2 3C` where they are not known. */
+export function seatsText(seats: readonly WantedSeat[], slices: readonly Slice[] | undefined): string {
+  const flights = slices?.flatMap(({ segments }) => segments) ?? [];
+  const indexes = [...new Set(seats.map(({ segment_index }) => segment_index))].toSorted((a, b) => a - b);
+  return indexes
+    .map((index) => {
+      const flight = flights[index];
+      const here = seats.filter(({ segment_index }) => segment_index === index);
+      const named = flight ? `${flight.origin_iata} → ${flight.destination_iata} ` : `flight ${index + 1} `;
+      return `${flights.length === 1 ? '' : named}${here.map(({ designator }) => designator).join(', ')}`;
+    })
+    .join(' · ');
+}
+
+/** The chosen seats, their part of the price, and the terms of each that has some. */
+export const lockedSeatsField = (
+  { seats }: Pick<Intent, 'seats'>,
+  fare: Pick<KnownFare, 'slices'> | null,
+  { usdc }: Paint,
+): [string, string][] => {
+  if (!seats) return [];
+  const paid = seats.total_amount === 0 ? 'free of charge' : `${usdc(seats.total_amount)} of the price`;
+  const terms = seats.chosen.flatMap(({ designator, disclosures }): [string, string][] =>
+    disclosures ? [['', harmless(`${designator}: ${disclosures.join(' ')}`)]] : [],
+  );
+  return [['Seats', `${seatsText(seats.chosen, fare?.slices)}; ${paid}`], ...terms];
 };
 
 /** The parts of the price, if it is the shown one. */

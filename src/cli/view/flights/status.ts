@@ -23,7 +23,7 @@ import {
 import type { CreatedIntent, Intent } from '../../../wire/flights/index.ts';
 import type { IntentNotes, KnownFare } from '../../session/index.ts';
 import { type Linked, shortened } from '../index.ts';
-import { fareFields, lockedBagsField, sliceLines } from './offer.ts';
+import { fareFields, lockedBagsField, lockedSeatsField, seatsText, sliceLines } from './offer.ts';
 import { airlineText } from './search-columns.ts';
 
 /** The places where the money of an intent can be, with the colour and the words of each. */
@@ -120,8 +120,12 @@ export const statusView = (
     ),
 });
 
-/** `LIS → BER, Sun 20 Dec, 06:35–11:05, Castell Air, Basic, 82.54 USDC`, as far as this home knows a locked fare. */
-export function fareText({ route, departure_date: day, fare, amount }: IntentNotes, usdc: Usdc): string {
+/** `LIS → BER, Sun 20 Dec, 06:35–11:05, Castell Air, Basic, 82.54 USDC, seats 12A, 12B`, as far as this home knows a locked fare. */
+export function fareText(
+  { route, departure_date: day, fare, amount }: IntentNotes,
+  usdc: Usdc,
+  { seats }: Pick<Intent, 'seats'> = {},
+): string {
   const slices = fare?.slices ?? [];
   return [
     route?.replace('-', slices.length > 1 ? ' ⇄ ' : ' → '),
@@ -130,6 +134,7 @@ export function fareText({ route, departure_date: day, fare, amount }: IntentNot
     slices[0] && airlineText(slices[0]),
     fare?.fare_brand_name,
     amount && usdc(amount),
+    seats && `${seats.chosen.length === 1 ? 'seat' : 'seats'} ${seatsText(seats.chosen, fare?.slices)}`,
   ]
     .filter(Boolean)
     .join(', ');
@@ -364,6 +369,7 @@ export function createdIntentLines(
         ...(known ? fareFields(known) : []),
         ['To pay', `${paint.bold(paint.usdc(intent.escrow.amount))}${people}`],
         ...lockedBagsField(intent, paint),
+        ...lockedSeatsField(intent, known, paint),
         ['Support code', `${paint.bold(intent.customer_support_code)}  shown once; saved here`],
         ['Intent', intent.intent_id],
         ...(isVerbose
@@ -388,6 +394,7 @@ export function intentLines(intent: Intent, nowMs: number, { paint }: Screen): s
       ['Passengers', String(intent.passenger_count)],
       ['Amount', paint.usdc(escrow.amount)],
       ...lockedBagsField(intent, paint),
+      ...lockedSeatsField(intent, null, paint),
       ['In the vault', escrow.observed_amount === null ? '–' : paint.usdc(escrow.observed_amount)],
       ['Escrow', escrow.address],
       ['Vault', escrow.vault_address || '–'],
