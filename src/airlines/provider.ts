@@ -73,6 +73,8 @@ export interface ProviderOrder {
   readonly bags?: readonly OrderedBags[] | undefined;
   /** Chosen seats, `passenger_index` in the order of its own travellers; absent: none. */
   readonly seats?: readonly WantedSeat[] | undefined;
+  /** Travellers that were cancelled alone, from 1 in the order of the passengers; their documents are left out. */
+  readonly cancelledPassengers?: readonly number[] | undefined;
   readonly failure: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -162,6 +164,8 @@ export interface Provider {
   orders?(sinceMs: number): Promise<readonly ProviderOrder[]>;
   /** Takes this quote, or any refund. @throws Problem `plan_changed` for an invalid quote: nothing was cancelled */
   cancel(providerOrderId: string, quoteId?: string): Promise<ProviderOrder>;
+  /** Cancels these travellers (from 1) alone; cancelled ones stay so. Absent: the airline cancels whole orders alone. */
+  cancelPassengers?(providerOrderId: string, passengers: readonly number[]): Promise<ProviderOrder>;
   /** Changes nothing. null: it can't be cancelled. Absent: the airline gives no quotes. */
   cancellationQuote?(providerOrderId: string): Promise<CancellationQuote | null>;
   /** Refusals beyond our own rules for passengers, checked before payment. */

@@ -212,5 +212,7 @@ export const flightsMigrations = {
 
   authorities: ['alter table intents add column authority text'],
 
+  passengerRefunds: ['alter table refund_requests add column passengers text'],
+
   authorizations: [`alter table intents add column escrow_kind text not null default 'opened'`],
 } as const;

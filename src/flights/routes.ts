@@ -354,6 +354,8 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'use_automatic_refund',
         'already_refunded',
         'refund_already_requested',
+        'passenger_refund_unavailable',
+        'passenger_needed',
         'database_behind',
         'family_name_unavailable',
         'too_many_attempts',

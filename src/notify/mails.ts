@@ -1,3 +1,4 @@
+import { travellersNamed } from '../kernel/domain/part-refunds.ts';
 import { formatUsdc } from '../kernel/money.ts';
 
 /** The mails to a traveller, each with the facts of its text. Amounts are atomic USDC. */
@@ -34,6 +35,8 @@ export type MailFacts =
       readonly penalty: bigint;
       /** `airline`: it cancelled the order without a request of ours. */
       readonly cancelledBy: 'airline' | null;
+      /** The travellers that were refunded, where the booking of others stays; null: all. */
+      readonly travellers: readonly number[] | null;
       readonly refundWallet: string;
       readonly transaction: string | null;
     }
@@ -118,9 +121,7 @@ function worded(facts: MailFacts, intentId: string): Words {
       return {
         subject: `Refund approved: ${formatUsdc(facts.amount)} USDC`,
         body: [
-          facts.cancelledBy === 'airline'
-            ? 'Your refund request was approved. The airline had cancelled your booking.'
-            : 'Your refund request was approved, and the ticket was cancelled.',
+          approvedText(facts),
           `${formatUsdc(facts.amount)} USDC was sent to ${facts.refundWallet}.`,
           ...(facts.penalty > 0n ? [`${formatUsdc(facts.penalty)} USDC of your payment is not refunded.`] : []),
           ...transactionLine(facts.transaction),
@@ -135,6 +136,13 @@ function worded(facts: MailFacts, intentId: string): Words {
         ],
       };
   }
+}
+
+function approvedText({ cancelledBy, travellers }: Extract<MailFacts, { kind: 'refund_request_approved' }>): string {
+  if (cancelledBy === 'airline') return 'Your refund request was approved. The airline had cancelled your booking.';
+  return travellers === null
+    ? 'Your refund request was approved, and the ticket was cancelled.'
+    : `Your refund request was approved, and the ticket of ${travellersNamed(travellers)} was cancelled. The others fly as booked.`;
 }
 
 /** The airline changed a journey: the old one, and the new one. */

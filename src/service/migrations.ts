@@ -71,4 +71,6 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '290_authorizations', statements: flights.authorizations, rolls: true },
   // As with bags, an older version refuses them as repriced.
   { name: '300_seats', statements: flights.seats, rolls: true },
+  // An older process would cancel the whole order for a request about one of its travellers.
+  { name: '300_passenger_refunds', statements: flights.passengerRefunds },
 ];

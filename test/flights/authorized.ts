@@ -20,7 +20,7 @@ const signerOf = ({ address, sign }: World['wallet']) =>
       all.map(({ messageBytes }) => ({ [address]: sign(new Uint8Array(messageBytes)) })),
   }) as unknown as TransactionPartialSigner;
 
-export function authorizing(world: World, payer = world.wallet) {
+export function authorizing(world: World, payer = world.wallet, passengers = [PASSENGER]) {
   const { cluster, clock } = world;
   const scheme = authCaptureClient({
     ...{ signer: signerOf(payer), programs: [ESCROW_PROGRAM_ID], now: clock.now },
@@ -53,7 +53,7 @@ export function authorizing(world: World, payer = world.wallet) {
     /** An intent whose refund wallet pays. */
     intent: (offer: string) => world.intent(offer, { refund_wallet: payer.address }),
     ask: (made: Pick<CreatedIntent, 'intent_id'>, headers: Record<string, string> = PREFER, call = world.call) =>
-      call('/air/book', { intent_id: made.intent_id, passengers: [PASSENGER] }, { headers }),
+      call('/air/book', { intent_id: made.intent_id, passengers }, { headers }),
 
     async book(made: Pick<CreatedIntent, 'intent_id'>, call = world.call): Promise<Answered> {
       const asked = await this.ask(made, PREFER, call);

@@ -87,6 +87,16 @@ test('the order is made with the services of its own last read, the total is far
   });
   expect(order.bags).toEqual([{ type: 'checked', quantity: 2 }]);
 
+  // Duffel cancels whole orders: one traveller is refused before anything is charged.
+  const spent = await world.usdc(world.wallet.address);
+  const alone = await world.paid<{ code: string; next?: string[] }>(
+    '/air/refund-requests',
+    { intent_id: made.intent_id, reason: 'Grace is ill.', passengers: [2] },
+    { headers: { ...headers, 'X-Passenger-Family-Name': 'Lovelace' }, call: next.call },
+  );
+  expect([alone.status, alone.body.code]).toEqual([409, 'passenger_refund_unavailable']);
+  expect(await world.usdc(world.wallet.address)).toBe(spent);
+
   const before = await world.usdc(world.refundWallet.address);
   expect(await approvedRefund(made)).toBe(200);
   await world.work(undefined, next.worker);

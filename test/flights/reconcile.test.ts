@@ -6,7 +6,7 @@ import { chances, rounds, seedOr, upTo } from '../rounds.ts';
 import { dump } from './dump.ts';
 import { mortal } from './mortal.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
-import type { World } from './world.ts';
+import { PASSENGER, type World } from './world.ts';
 
 /** A database that was put back to an earlier moment: held, compared with chain and airline, and carried on. */
 
@@ -178,6 +178,41 @@ async function paidAndForgotten() {
   await restore();
   return { world, made, before: await world.sums(made) };
 }
+
+test('a traveller who was refunded after the backup is not refunded again, and the order of the other stays', async () => {
+  desk = await openDesk();
+  const { world } = desk;
+  await world.cluster.airdropUsdc(world.treasury.address, 4n * PAYOUT);
+  world.airline.script.passengerCount = 2;
+  const made = await world.intent('off_1');
+  await world.book(made, [PASSENGER, { ...PASSENGER, given_name: 'Ben' }]);
+  await world.work();
+  world.clock.advance(60_000);
+  const restore = await dump(world);
+  world.clock.advance(60_000);
+  const headers = { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': 'Lovelace' };
+  const about = (passengers: number[], call = world.call) =>
+    world.paid('/air/refund-requests', { intent_id: made.intent_id, reason: 'Ill.', passengers }, { headers, call });
+  expect((await about([2])).status).toBe(202);
+  expect((await desk.ask(`/refund-requests/${made.intent_id}/approve`, {})).status).toBe(200);
+  const before = await world.sums();
+  await restore();
+
+  const restarted = started(world);
+  await restarted.worker.runDue();
+  await restarted.reconcile({ isDryRun: false });
+  world.clock.advance(2_000);
+  await world.work(undefined, restarted.worker);
+  const { body } = await restarted.call<Intent>(`/air/intents/${made.intent_id}`);
+  const half = Number(PAYOUT / 2n);
+  expect(body).toMatchObject({ status: 'booked', passenger_refunds: [{ passengers: [2], payout_amount: half }] });
+  expect((await about([2], restarted.call)).body.code).toBe('already_refunded');
+  expect(await world.sums()).toEqual(before);
+  expect((await about([1], restarted.call)).status).toBe(202);
+  expect((await desk.ask(`/refund-requests/${made.intent_id}/approve`, {}, restarted.call)).status).toBe(200);
+  expect((await world.sums()).refund - before.refund).toBe(PAYOUT / 2n);
+  expect((await world.show(made)).status).toBe('refunded');
+});
 
 test('a fare that was paid for goes back where the airline has no order, and waits for a person where it cannot say', async () => {
   const { world, made, before } = await paidAndForgotten();

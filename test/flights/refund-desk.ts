@@ -42,13 +42,14 @@ export async function openDesk(
     async requested(
       of: object = {},
       book: (made: CreatedIntent) => Promise<unknown> = world.book,
+      passengers?: readonly number[],
     ): Promise<CreatedIntent> {
       const made = await world.intent(`off_desk_${cases++}`, of);
       await book(made);
       await world.work();
       const asked = await world.paid(
         '/air/refund-requests',
-        { intent_id: made.intent_id, reason: 'I broke a leg.' },
+        { intent_id: made.intent_id, reason: 'I broke a leg.', ...(passengers && { passengers }) },
         { headers: { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': 'Lovelace' } },
       );
       if (asked.status !== 202) throw new Error(JSON.stringify(asked.body));

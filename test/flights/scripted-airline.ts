@@ -33,6 +33,7 @@ export function scriptedAirline(nowMs: () => number) {
     conditions: null as Offer['conditions'],
     /** Calls that reached the airline. */
     created: 0,
+    cancelledSome: 0,
     /** References that nobody can say anything about, though none of their orders is seen. */
     unknown: new Set<string>(),
     record: 'ZX7QPL',
@@ -118,6 +119,14 @@ export function scriptedAirline(nowMs: () => number) {
         const order = orderOf(id);
         if (script.keepsOrders || (order.status === 'ticketed' && !script.cancelsTickets)) return order;
         orders.set(order.reference, { ...order, status: 'cancelled' });
+        return orderOf(id);
+      }),
+    cancelPassengers: (id, passengers) =>
+      told('cancelPassengers', () => {
+        script.cancelledSome++;
+        const order = orderOf(id);
+        const gone = [...new Set([...(order.cancelledPassengers ?? []), ...passengers])];
+        orders.set(order.reference, { ...order, cancelledPassengers: gone });
         return orderOf(id);
       }),
   };

@@ -13,6 +13,7 @@ test('an approved refund says what was sent, and what was kept; nothing is kept 
         amount: 100_000_000n,
         penalty,
         cancelledBy: null,
+        travellers: null,
         refundWallet: 'WaLLet',
         transaction: 'SigNed',
       },

@@ -208,6 +208,9 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   // Of fares that are locked with seats, and of offers that are shown with them.
   '409 seat_unavailable': (_, path) => ['/air/intents', '/air/book'].includes(path),
   '409 seats_unavailable': (_, path) => ['/air/intents', '/air/book', '/air/offer-details'].includes(path),
+  // Of a request about some of the travellers.
+  '409 passenger_refund_unavailable': (_, path) => path === '/air/refund-requests',
+  '409 passenger_needed': (_, path) => path === '/air/refund-requests',
   '409 ticket_already_cancelled': (_, path) => path === REJECTS,
   '409 plan_changed': (_, path) => APPROVES.includes(path),
   '503 operator_funds_low': (_, path) => PAID.includes(path),

@@ -45,6 +45,7 @@ test('the steps that were released keep their names, their order and every word'
       "290_bags 292476801b8b59a4",
       "290_authorizations 6349cd1e7e778b22",
       "300_seats 1f9ce542f6adb46f",
+      "300_passenger_refunds 983a22ac60849578",
     ]
   `);
 });

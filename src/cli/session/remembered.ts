@@ -16,6 +16,9 @@ export interface IntentNotes {
   readonly expires_at?: string;
   readonly status?: string;
   readonly order_id?: string;
+  /** How many are booked, where they are several, and how many of them were refunded. */
+  readonly passengers?: string;
+  readonly refunded?: string;
   readonly route?: string;
   readonly departure_date?: string;
   readonly arrival_date?: string;
@@ -45,6 +48,10 @@ export async function noteIntent(
     expires_at: intent.expires_at,
     status: intent.status,
     ...(intent.order_id !== null && { order_id: intent.order_id }),
+    ...(intent.passenger_count > 1 && { passengers: String(intent.passenger_count) }),
+    ...(intent.passenger_refunds && {
+      refunded: String(intent.passenger_refunds.flatMap(({ passengers }) => passengers).length),
+    }),
     ...(journey && { route: journey.route, departure_date: journey.departureDate }),
     ...(journey?.arrivalDate !== undefined && { arrival_date: journey.arrivalDate }),
     ...(journey?.fare && { fare: journey.fare }),

@@ -69,6 +69,12 @@ export const agesOption = shaped({ type: 'string', pattern: '^[0-9]{1,2}( ?, ?[0
   return ages;
 });
 
+/** Numbers of travellers, from 1, with commas between them. */
+export const passengersOption = shaped({ type: 'string', pattern: '^[1-9](, ?[1-9])*$' }, (value, flag) => {
+  if (!/^[1-9](, ?[1-9])*$/.test(value)) throw wrong(flag, value, 'numbers of travellers, such as 3 or 2,3');
+  return [...new Set(value.split(',').map(Number))];
+});
+
 export const usdcOption = shaped(
   { type: 'string', pattern: '^[0-9]{1,12}([.][0-9]{1,6})?$' },
   (value, flag): bigint => {

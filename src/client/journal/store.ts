@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
+import { subjectsOf } from '../../kernel/domain/part-refunds.ts';
 import { payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
@@ -202,7 +203,7 @@ function notedIntents({ db, secrets }: StorePorts) {
       for (let last = ''; found.size < wanted.size; ) {
         const rows = await all().where('intent_id', '>', last).orderBy('intent_id').limit(BITE).execute();
         for (const row of rows) {
-          for (const memo of [payoutMemo(row.intent_id), payoutMemoWithId(row.intent_id)])
+          for (const memo of subjectsOf(row.intent_id, countIn(row)).flatMap(memosOf))
             if (wanted.has(memo)) found.set(memo, notedFrom(row));
         }
         if (rows.length < BITE) break;
@@ -212,6 +213,12 @@ function notedIntents({ db, secrets }: StorePorts) {
     },
   };
 }
+
+const memosOf = (subject: string): string[] => [payoutMemo(subject), payoutMemoWithId(subject)];
+
+/** How many travellers the note of an intent names; it names none for one. */
+const countIn = ({ summary }: Pick<Selectable<ClientTables['intents']>, 'summary'>): number =>
+  Number((summary === null ? null : (JSON.parse(summary) as { passengers?: unknown }))?.passengers ?? 1);
 
 /** An intent without sealed fields. */
 export type NotedIntent = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'summary' | 'createdAt'>;

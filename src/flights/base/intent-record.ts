@@ -1,6 +1,7 @@
 import type { Updateable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import type { Bags } from '../../kernel/domain/bags.ts';
+import { type Part, partSubject } from '../../kernel/domain/part-refunds.ts';
 import type { WantedSeat } from '../../kernel/domain/seats.ts';
 import { agesOf } from '../../kernel/domain/travel-ages.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
@@ -65,6 +66,34 @@ export interface LockedSeats {
 export const lockedSeats = ({ seats }: Pick<IntentRow, 'seats'>): LockedSeats | null =>
   seats == null ? null : (JSON.parse(seats) as LockedSeats);
 
+/** null: a request about all travellers of a booking that none was refunded of. */
+export const partOf = ({ passengers }: Pick<RefundRequestRow, 'passengers'>): Part | null =>
+  passengers === null ? null : (JSON.parse(passengers) as Part);
+
+/** Their numbers, of a request about some of the travellers. */
+export const passengersIn = (row: Pick<RefundRequestRow, 'passengers'>): number[] =>
+  partOf(row)?.of.map(({ passenger }) => passenger) ?? [];
+
+/** True for a refund that leaves a booking of the other travellers. */
+export const leavesOthers = (row: Pick<RefundRequestRow, 'passengers'>): boolean => partOf(row)?.ends === false;
+
+/** Names the cancellation and the pay-out of a request in the effect log and on chain. */
+export const subjectOf = (row: Pick<RefundRequestRow, 'intent_id' | 'passengers'>): string =>
+  leavesOthers(row) ? partSubject(row.intent_id, passengersIn(row)) : row.intent_id;
+
+/** The paid refunds of travellers of a booking that stayed for others, the oldest first. */
+export async function partsRefunded(on: Store, intentId: string): Promise<RefundRequestRow[]> {
+  const paid = await on
+    .selectFrom('refund_requests')
+    .selectAll()
+    .where('intent_id', '=', intentId)
+    .where('state', '=', 'refunded')
+    .where('passengers', 'is not', null)
+    .orderBy('requested_at_ms')
+    .execute();
+  return paid.filter(leavesOthers);
+}
+
 /** An intent whose creation was paid: its customer knows of it. @throws Problem `intent_not_found` */
 export async function shownIntent(store: Store, intentId: string): Promise<IntentRow> {
   const row = await store
@@ -96,6 +125,10 @@ export async function intentToBook(store: Store, intentId: string) {
 
 interface IntentFacts {
   readonly request?: RefundRequestRow | undefined;
+  /** Its refunds of some of the travellers. */
+  readonly parts?: readonly RefundRequestRow[] | undefined;
+  /** undefined: the caller has not proved the support code, or the booking is for one. */
+  readonly travellers?: Intent['passengers'];
   /** undefined: the caller has not proved the support code. */
   readonly rejectionReason?: string | null | undefined;
   readonly bookingReference?: string | null | undefined;
@@ -107,7 +140,7 @@ interface IntentFacts {
 export function intentRecord(
   row: IntentRow,
   observedAmount: number | null,
-  { request, rejectionReason, bookingReference, booking, order }: IntentFacts = {},
+  { request, parts = [], travellers, rejectionReason, bookingReference, booking, order }: IntentFacts = {},
 ): Intent {
   const offer = lockedOffer(row);
   const ages = agesOf(offer);
@@ -152,8 +185,11 @@ export function intentRecord(
           payout_amount: request.payout_amount,
           payout_tx_hash: request.payout_tx_hash,
           cancelled_by: order?.cancelled_by ?? null,
+          ...(request.passengers !== null && { passengers: passengersIn(request) }),
         }
       : null,
+    ...(parts.length > 0 && { passenger_refunds: parts.map(partRefund) }),
+    ...(travellers && { passengers: travellers }),
     ...(rejectionReason === undefined ? {} : { refund_rejection_reason: rejectionReason }),
     ...(bookingReference === undefined ? {} : { booking_reference: bookingReference }),
     ...(order?.changed_at_ms == null ? {} : { order_changed_at: instant(order.changed_at_ms) }),
@@ -165,6 +201,13 @@ export function intentRecord(
     updated_at: instant(row.updated_at_ms),
   };
 }
+
+const partRefund = (row: RefundRequestRow): NonNullable<Intent['passenger_refunds']>[number] => ({
+  passengers: passengersIn(row),
+  decided_at: instantOrNull(row.decided_at_ms),
+  payout_amount: row.payout_amount ?? 0,
+  payout_tx_hash: row.payout_tx_hash,
+});
 
 function shownBags(bags: LockedBags | null): Pick<Intent, 'bags'> {
   if (!bags) return {};

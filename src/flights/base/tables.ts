@@ -151,7 +151,9 @@ export type RefundRequestState = 'settling' | 'received' | 'approved' | 'refunde
 export interface RefundRequestTable {
   request_id: string;
   intent_id: string;
-  /** The intent while the request is open or granted, else null. */
+  /** Some of the travellers, or the last ones, with their shares of the price (Part, JSON); null: all. */
+  passengers: ColumnType<string | null, string | null | undefined, string | null>;
+  /** The intent while the request is open or granted, and after a refund that ended it, else null. */
   open_key: string | null;
   payment_key: string;
   state: RefundRequestState;

@@ -26,6 +26,7 @@ export { createMails } from './mails.ts';
 export * from './order-record.ts';
 export * from './orders.ts';
 export { createStepRunner } from './steps.ts';
+export * from './travellers.ts';
 
 export const loadAffiliates = () => import('./affiliates.ts');
 export const loadBooking = () => import('./booking.ts');

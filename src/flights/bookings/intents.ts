@@ -17,6 +17,7 @@ import {
   intentRecord,
   latestRequest,
   orderOf,
+  partsRefunded,
   referenceIn,
   rejectionReason,
   shownIntent,
@@ -41,6 +42,7 @@ import {
 import { checkProgram, type Escrows } from './escrows.ts';
 import type { Funds } from './funds.ts';
 import { isCodeOf, supportCodeHmac } from './identity.ts';
+import { shownPassengers } from './travellers.ts';
 
 export interface IntentTools {
   readonly ports: FlightsPorts;
@@ -71,6 +73,8 @@ export async function showIntent(
   const order = isProven || ports.provider?.changesSchedules ? await orderOf(store, intentId) : undefined;
   return intentRecord(row, row.observed_amount, {
     request,
+    parts: row.passenger_count > 1 ? await partsRefunded(store, intentId) : [],
+    travellers: isProven ? await shownPassengers(ports, row, request) : undefined,
     rejectionReason: isProven ? rejectionReason(secrets, request) : undefined,
     bookingReference: isProven && order ? referenceIn(order.document) : undefined,
     order,

@@ -17,7 +17,7 @@ export function orderRecord(orderId: string, passengerCount: number, order: Prov
     booking_reference: order.bookingReference,
     // The airline no longer holds a failed order.
     status: order.status === 'failed' ? 'cancelled' : order.status,
-    passenger_count: passengerCount,
+    passenger_count: passengerCount - (order.cancelledPassengers?.length ?? 0),
     total_amount_decimal: formatUsdc(parseUsdc(order.totalAmountDecimal)),
     total_currency: order.totalCurrency,
     documents: order.documents.map(({ type, number }) => ({ type, number })),
@@ -66,6 +66,10 @@ export async function keptOrder(store: Store, { intent_id }: Pick<IntentRow, 'in
 const DESK = 'desk:';
 
 export const isDeskOrder = (orderId: string): boolean => orderId.startsWith(DESK);
+
+/** True where the airline's interface knows the order. */
+export const isAskable = (providerOrderId: string): boolean =>
+  !isDeskOrder(providerOrderId) && !isLowcost(providerOrderId);
 
 /** The locked offer as an order by an operator's evidence. `known`: the airline's unticketed order keeps its id. */
 export function deskOrder(

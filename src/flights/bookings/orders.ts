@@ -13,17 +13,20 @@ import {
   BY_SERVICE,
   bookingOf,
   createAttempts,
+  intentOf,
+  latestRequest,
   orderOf,
   page,
   shownOrder,
   toTreasury,
   writeAudit,
 } from '../base/index.ts';
-import { configured, isLowcost } from '../offers/index.ts';
+import { configured } from '../offers/index.ts';
 import { isCodeOf, normalisedCode, supportCodeHmac } from './identity.ts';
 import { hasten } from './machine.ts';
 import { createMails, type OrderChange, type Written } from './mails.ts';
-import { isDeskOrder, orderRecord } from './order-record.ts';
+import { isAskable, orderRecord } from './order-record.ts';
+import { shownPassengers } from './travellers.ts';
 
 export function orderCall(
   ports: FlightsPorts,
@@ -54,17 +57,16 @@ export function orderCall(
     async perform() {
       const row = await find();
       const fresh = await configured(ports.provider).order(row.provider_order_id);
-      return { status: 200, body: await keepCurrent(ports, row, fresh) };
+      const order = await keepCurrent(ports, row, fresh);
+      const intent = await intentOf(store, row.intent_id);
+      const passengers = await shownPassengers(ports, intent, await latestRequest(store, row.intent_id));
+      return { status: 200, body: { ...order, ...(passengers && { passengers }) } };
     },
   };
 }
 
 /** Who ended an order: travellers who cancel pay the fare's penalty, an airline that cancels keeps nothing. */
 export type CancelledBy = KeptOrder['cancelled_by'];
-
-/** True where the airline's interface knows the order. */
-export const isAskable = (providerOrderId: string): boolean =>
-  !isDeskOrder(providerOrderId) && !isLowcost(providerOrderId);
 
 /** The airline, where it is on record that it cancelled an intent's order without a request of ours. */
 export const cancelledBy = async (store: Store, intentId: string): Promise<CancelledBy> =>

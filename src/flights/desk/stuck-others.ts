@@ -2,14 +2,15 @@ import type { Selectable } from 'kysely';
 import type { AirlineTold, EffectKind, EffectTable } from '../../effects/index.ts';
 import { liveKey, writeAttempt } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
+import { subjectParts, travellersNamed } from '../../kernel/domain/part-refunds.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { inTurn } from '../../store/base/index.ts';
 import type { Stuck, StuckDecision, StuckItem, StuckOption } from '../../wire/flights/index.ts';
 import type { AffiliatePayoutTable, By, FlightsPorts, RefundRequestRow, Store, Tx } from '../base/index.ts';
-import { auditAlone, intentOf, requestOf, writeAudit } from '../base/index.ts';
+import { auditAlone, intentOf, leavesOthers, passengersIn, requestOf, subjectOf, writeAudit } from '../base/index.ts';
 import { cancelledBy, isHeld, statusOf } from '../bookings/index.ts';
-import { approve, askAboutOrder, BY_HAND, createAffiliateCredit, isAlive } from '../refunds/index.ts';
+import { approve, askAboutOrder, BY_HAND, createAffiliateCredit, decidingTurns, isAlive } from '../refunds/index.ts';
 
 /** Work that waits for a person, in its present state; the audit trail has what was decided. */
 export type StuckThing = Omit<StuckItem, 'decided'>;
@@ -18,13 +19,13 @@ const NO_BOOKING = { stuck_in: null, escrow: null, airline: null, ask: null } as
 
 export async function lastTold(
   store: Store,
-  intentId: string,
+  subject: string,
   kind: Extract<EffectKind, 'airline_order' | 'airline_cancel'>,
 ): Promise<AirlineTold> {
   const last = await store
     .selectFrom('effects')
     .select('detail')
-    .where('subject', '=', intentId)
+    .where('subject', '=', subject)
     .where('kind', '=', kind)
     .orderBy('attempt', 'desc')
     .limit(1)
@@ -46,17 +47,21 @@ export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Pr
   const amount = formatUsdc(BigInt(row.payout_amount ?? 0));
   const isInEscrow = isHeld(await intentOf(store, row.intent_id));
   const source = isInEscrow ? 'out of the escrow, which still holds the price,' : `from the treasury ${treasury}`;
-  const told = await lastTold(store, row.intent_id, 'airline_cancel');
+  const told = await lastTold(store, subjectOf(row), 'airline_cancel');
+  const isPart = leavesOthers(row);
+  const thing = isPart ? `${travellersNamed(passengersIn(row))} of the order` : 'the order';
   const isEndedByAirline = (await cancelledBy(store, row.intent_id)) !== null;
   const options: StuckOption[] = [
     {
       decision: 'cancelled',
       // The airline shows a ticket, or ended the order itself.
-      refusal: isAlive(word) ? 'airline_ticketed' : isEndedByAirline ? 'cancelled_by_airline' : null,
+      refusal: isAlive(word, row) ? 'airline_ticketed' : isEndedByAirline ? 'cancelled_by_airline' : null,
       steps: [
-        'Record that you cancelled the order with the airline. While it shows the ticket, nothing is paid.',
+        `Record that you cancelled ${thing} with the airline. While it shows the ticket, nothing is paid.`,
         `Pay ${amount} USDC ${source} to the refund wallet.`,
-        'End the intent as refunded, and e-mail the lead passenger.',
+        isPart
+          ? 'Keep the booking of the other travellers, and e-mail the lead passenger.'
+          : 'End the intent as refunded, and e-mail the lead passenger.',
       ],
     },
     {
@@ -81,7 +86,7 @@ export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Pr
       : null,
     ask:
       isStuck && statusOf(word) !== 'cancelled'
-        ? `Ask ${provider?.name ?? 'the airline'}: is the order of ${row.intent_id} cancelled${foundBy(told)}?`
+        ? `Ask ${provider?.name ?? 'the airline'}: is ${thing} of ${row.intent_id} cancelled${foundBy(told)}?`
         : null,
     decisions: isStuck ? options : [],
   };
@@ -95,13 +100,13 @@ export async function decideRefund(ports: FlightsPorts, row: RefundRequestRow, b
 
 /** Records the cancellation by an operator's word as the effect that it ends: the pay-out then finds it done. */
 async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
-  await inTurn(ports.store, [`refund_requests:${row.request_id}`, `intents:${row.intent_id}`], async (tx) => {
+  await inTurn(ports.store, decidingTurns(row), async (tx) => {
     const held = await requestOf(tx, row.request_id);
     if (held.state !== 'stuck') throw problem('stuck_already_resolved');
     if (held.claimed_by !== null && held.claimed_by !== by.operator.keyId) {
       throw problem('case_already_claimed', { detail: { claimed_by: held.claimed_by_name } });
     }
-    await endCancellation(tx, ports, row.intent_id);
+    await endCancellation(tx, ports, subjectOf(row));
     await writeAudit(tx, ports, {
       ...by,
       action: 'stuck.cancelled',
@@ -112,14 +117,14 @@ async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: B
 }
 
 /** Ends the effect as done, whether it is under way or never began. @throws Problem where one begins at this moment */
-async function endCancellation(tx: Tx, ports: FlightsPorts, intentId: string): Promise<void> {
+async function endCancellation(tx: Tx, ports: FlightsPorts, subject: string): Promise<void> {
   const ended = { state: 'done', result: BY_HAND, error: null, updated_at_ms: ports.clock.now() } as const;
   const live = await tx
     .updateTable('effects')
     .set(ended)
-    .where('live_key', '=', liveKey('airline_cancel', intentId))
+    .where('live_key', '=', liveKey('airline_cancel', subject))
     .executeTakeFirst();
-  if (live.numUpdatedRows > 0n || (await writeAttempt(tx, ports, 'airline_cancel', intentId, ended))) return;
+  if (live.numUpdatedRows > 0n || (await writeAttempt(tx, ports, 'airline_cancel', subject, ended))) return;
   throw problem('stuck_already_resolved');
 }
 
@@ -175,7 +180,7 @@ export const effectItem = (row: Effect): StuckThing => ({
   reason: row.error,
   attempts: row.attempt,
   since: instant(row.created_at_ms),
-  intent_id: row.subject.startsWith('int_') ? row.subject : null,
+  intent_id: row.subject.startsWith('int_') ? subjectParts(row.subject).intentId : null,
   amount: null,
   decisions: isOpen(row)
     ? retryBy(

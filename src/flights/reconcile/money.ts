@@ -1,10 +1,12 @@
 import type { Address } from '@solana/kit';
 import { liveAttempt, writeAttempt } from '../../effects/index.ts';
+import { stakeOf, subjectParts, subjectsOf } from '../../kernel/domain/part-refunds.ts';
 import { payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { associatedTokenAddress, tokenIn } from '../../solana/index.ts';
 import { inTurn } from '../../store/base/index.ts';
 import { BY_SERVICE, type FlightsPorts, intentOf, lockedOffer, orderOf, type Tx, writeAudit } from '../base/index.ts';
+import { partLeaving } from '../bookings/index.ts';
 import { loadRefundPayouts } from '../refunds/index.ts';
 import { type Item, type Tools, takenOf } from './bookings.ts';
 import { historySince, paymentInto, transactionsOf, withoutEffects, withoutPayments } from './chain.ts';
@@ -19,7 +21,7 @@ export async function payoutItems(
 ): Promise<Item[]> {
   const payouts = acts.filter((act): act is PayoutAct => act.kind === 'payout');
   if (payouts.length === 0) return [];
-  const subjects = await subjectsOf(tools.ports, adopted);
+  const subjects = await subjectsPaid(tools.ports, adopted);
   const affiliates = await affiliatesOf(tools.ports, payouts);
   return payouts.map((act) => {
     const subject = subjects.get(act.memo);
@@ -32,17 +34,22 @@ export async function payoutItems(
   });
 }
 
-/** What each memo would be about: tickets that were sold, and pay-outs to affiliates. */
-async function subjectsOf({ store }: FlightsPorts, adopted: readonly string[]) {
+/** What each memo would be about: tickets that were sold, each or together, and pay-outs to affiliates. */
+async function subjectsPaid({ store }: FlightsPorts, adopted: readonly string[]) {
   const sold = await store
     .selectFrom('intents')
-    .select('intent_id')
+    .select(['intent_id', 'passenger_count'])
     .where((either) => either.or([either('status', '=', 'booked'), either('order_id', 'is not', null)]))
     .execute();
-  const begun = await store.selectFrom('bookings').select('intent_id').where('state', '<>', 'refunded').execute();
+  const begun = await store
+    .selectFrom('bookings')
+    .innerJoin('intents', 'intents.intent_id', 'bookings.intent_id')
+    .select(['intents.intent_id', 'passenger_count'])
+    .where('state', '<>', 'refunded')
+    .execute();
   const payouts = await store.selectFrom('affiliate_payouts').select('payout_id').execute();
   const ids = [
-    ...[...sold, ...begun].map(({ intent_id }) => intent_id),
+    ...[...sold, ...begun].flatMap(({ intent_id, passenger_count: count }) => subjectsOf(intent_id, count)),
     ...payouts.map(({ payout_id }) => payout_id),
     ...adopted,
   ];
@@ -107,13 +114,15 @@ export const releaseItems = (tools: Tools, cases: readonly Case[], adopted: read
     return [refundItem(tools, back, id, keep)];
   });
 
-function refundItem(tools: Tools, act: Back, intentId: string, keep: (tx: Tx) => Promise<unknown>): Item {
+function refundItem(tools: Tools, act: Back, subject: string, keep: (tx: Tx) => Promise<unknown>): Item {
   const { ports } = tools;
+  const { intentId } = subjectParts(subject);
   return {
     finding: findingOf(act, 'refund_paid', intentId),
     async carry() {
-      const requestId = await inTurn(ports.store, [`intents:${intentId}`], async (tx) => {
-        const granted = await grant(ports, tx, intentId, act);
+      const turns = [...new Set([`intents:${intentId}`, `intents:${subject}`])];
+      const requestId = await inTurn(ports.store, turns, async (tx) => {
+        const granted = await grant(ports, tx, subject, act);
         await keep(tx);
         await audited(ports, tx, 'refund_paid', intentId, act);
         return granted;
@@ -126,19 +135,25 @@ function refundItem(tools: Tools, act: Back, intentId: string, keep: (tx: Tx) =>
 }
 
 /** The request as it was when its pay-out was made: approved, with the ticket cancelled. null: nothing to end */
-async function grant(ports: FlightsPorts, tx: Tx, intentId: string, act: Back): Promise<string | null> {
+async function grant(ports: FlightsPorts, tx: Tx, subject: string, act: Back): Promise<string | null> {
+  const { intentId, passengers } = subjectParts(subject);
   const intent = await intentOf(tx, intentId);
   if (intent.status !== 'booked') return null;
   const nowMs = ports.clock.now();
   const order = await orderOf(tx, intentId);
-  if (order && !(await liveAttempt(tx, 'airline_cancel', intentId))) {
+  if (order && !(await liveAttempt(tx, 'airline_cancel', subject))) {
     const made = { state: 'done', reference: order.provider_order_id, result: order.provider_order_id } as const;
-    await writeAttempt(tx, ports, 'airline_cancel', intentId, made);
+    await writeAttempt(tx, ports, 'airline_cancel', subject, made);
   }
+  const part = await partLeaving(tx, ports.secrets, intent, passengers);
   const approved = {
     state: 'approved',
+    passengers: part && JSON.stringify(part),
     ...{ decided_by_name: BY_SERVICE.operator.name, decided_at_ms: act.atMs },
-    ...{ payout_amount: asInteger(act.amount), penalty_amount: intent.amount - asInteger(act.amount) },
+    ...{
+      payout_amount: asInteger(act.amount),
+      penalty_amount: asInteger(stakeOf(part, BigInt(intent.amount)) - act.amount),
+    },
     ...{ due_at_ms: nowMs, lease_until_ms: 0, attempts: 0, last_error: null, updated_at_ms: nowMs },
   } as const;
   const open = await tx

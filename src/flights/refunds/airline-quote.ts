@@ -3,7 +3,7 @@ import { instant } from '../../kernel/clock.ts';
 import type { AirlineQuote } from '../../kernel/domain/refund-rule.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ApproveRequest } from '../../wire/flights/index.ts';
-import { type FlightsPorts, orderOf, type RefundRequestRow } from '../base/index.ts';
+import { type FlightsPorts, leavesOthers, orderOf, type RefundRequestRow, subjectOf } from '../base/index.ts';
 import { type CancelledBy, cancelledBy, isAskable } from '../bookings/index.ts';
 
 /** The airline's answers when a case was approved. Only a decision writes it. */
@@ -73,8 +73,8 @@ export async function agreedQuote(ports: FlightsPorts, row: RefundRequestRow, re
 }
 
 /** A cancellation that was sent may have taken its quote: ask for no other. */
-const isBegun = async ({ effects }: FlightsPorts, { intent_id }: RefundRequestRow): Promise<boolean> =>
-  (await effects.standing('airline_cancel', intent_id)) !== 'none';
+const isBegun = async ({ effects }: FlightsPorts, row: RefundRequestRow): Promise<boolean> =>
+  (await effects.standing('airline_cancel', subjectOf(row))) !== 'none';
 
 export const planChanged = (detail: { airline_quote: AirlineQuote | null } | { cancelled_by: 'airline' }) =>
   'cancelled_by' in detail
@@ -92,10 +92,13 @@ export const planChanged = (detail: { airline_quote: AirlineQuote | null } | { c
 const isOver = ({ expires_at }: AirlineQuote, nowMs: number): boolean =>
   expires_at !== null && Date.parse(expires_at) <= nowMs;
 
-/** The id of a case's order, where the airline would give a quote for it: an order that it cancelled itself needs none. */
-export async function quotable({ store, provider }: FlightsPorts, { intent_id }: RefundRequestRow) {
-  if (!provider?.cancellationQuote) return null;
-  const order = await orderOf(store, intent_id);
+/**
+ * The id of a case's order, where the airline would give a quote for it: for whole orders alone, and none for one that it
+ * cancelled itself.
+ */
+export async function quotable({ store, provider }: FlightsPorts, row: RefundRequestRow) {
+  if (!provider?.cancellationQuote || leavesOthers(row)) return null;
+  const order = await orderOf(store, row.intent_id);
   if (!order || order.cancelled_by !== null) return null;
   return isAskable(order.provider_order_id) ? order.provider_order_id : null;
 }

@@ -1,12 +1,26 @@
 import { type SqlBool, sql } from 'kysely';
 import { type ProviderOrder, toldBy } from '../../airlines/index.ts';
 import { type ChainEffect, liveAttempt, liveKey } from '../../effects/index.ts';
+import { stakeOf } from '../../kernel/domain/part-refunds.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { inTurn } from '../../store/base/index.ts';
 import { type OpenQueue, openQueue } from '../../store/index.ts';
-import type { FlightsDatabase, FlightsPorts, IntentRow, RefundRequestRow, Store } from '../base/index.ts';
-import { BY_SERVICE, bookingOf, intentOf, orderOf, page, writeAudit } from '../base/index.ts';
+import type { FlightsDatabase, FlightsPorts, IntentRow, RefundRequestRow, Store, Tx } from '../base/index.ts';
+import {
+  BY_SERVICE,
+  bookingOf,
+  changeIntent,
+  intentOf,
+  leavesOthers,
+  orderOf,
+  page,
+  partOf,
+  partsRefunded,
+  passengersIn,
+  subjectOf,
+  writeAudit,
+} from '../base/index.ts';
 import {
   BY_HAND_CODE,
   cancelledBy,
@@ -101,7 +115,7 @@ function putOff({ ports, queue }: RefundTools, row: RefundRequestRow, error: unk
 
 /**
  * Cancels with the airline, then pays out of the escrow that still holds the price, or else from the treasury, and ends
- * the intent: effects that can be repeated after a crash.
+ * the intent, unless other travellers stay: effects that can be repeated after a crash.
  */
 async function carryOut(tools: RefundTools, row: RefundRequestRow): Promise<void> {
   const { ports, queue } = tools;
@@ -109,8 +123,8 @@ async function carryOut(tools: RefundTools, row: RefundRequestRow): Promise<void
   await cancel(tools, row, intent);
   const guard: Guard = { fence: () => queue.check(row), agreed: (tx) => queue.check(row, tx) };
   const amount = BigInt(row.payout_amount ?? 0);
-  const released = isHeld(intent) ? await release(ports, intent, amount, guard) : null;
-  const payOut = () => createPayouts(ports)({ subject: row.intent_id, to: intent.refund_wallet, amount, ...guard });
+  const released = isHeld(intent) ? await release(ports, row, intent, guard) : null;
+  const payOut = () => createPayouts(ports)({ subject: subjectOf(row), to: intent.refund_wallet, amount, ...guard });
   await conclude(tools, row, intent, released ?? (await payOut()).signature);
 }
 
@@ -119,10 +133,11 @@ async function carryOut(tools: RefundTools, row: RefundRequestRow): Promise<void
  * @returns it; null: the price was captured, before or now, and the treasury pays
  * @throws Problem `plan_changed` where the escrow has released another amount
  */
-async function release(ports: FlightsPorts, intent: IntentRow, amount: bigint, guard: Guard) {
+async function release(ports: FlightsPorts, row: RefundRequestRow, intent: IntentRow, guard: Guard) {
   const escrows = createEscrows(ports);
   const price = BigInt(intent.amount);
-  const takes = (await releases(ports, escrows, intent)) ? price - amount : price;
+  const amount = BigInt(row.payout_amount ?? 0);
+  const takes = !leavesOthers(row) && (await releases(ports, escrows, intent)) ? price - amount : price;
   const { signature, captured } = await escrows.capture(intent, guard, takes);
   if (captured === price) {
     await noteCaptured(ports, intent, signature);
@@ -141,10 +156,13 @@ async function release(ports: FlightsPorts, intent: IntentRow, amount: bigint, g
 /** @throws Problem `provider_failed` while the order is alive, `plan_changed` where the airline ended it for less */
 async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow, intent: IntentRow): Promise<void> {
   const { store, effects } = ports;
-  const standing = await effects.standing('airline_cancel', row.intent_id);
+  const subject = subjectOf(row);
+  const standing = await effects.standing('airline_cancel', subject);
   if (standing === 'done') return checkWord(ports, row);
   if (standing === 'none' && (await cancelledByNow(ports, row.intent_id)) === 'airline') {
-    const isKnown = agreementOf(row)?.cancelled_by === 'airline' || row.payout_amount === intent.amount;
+    const isKnown =
+      agreementOf(row)?.cancelled_by === 'airline' ||
+      BigInt(row.payout_amount ?? 0) === stakeOf(partOf(row), BigInt(intent.amount));
     if (!isKnown) throw planChanged({ cancelled_by: 'airline' });
     return;
   }
@@ -152,22 +170,20 @@ async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow, inte
   const provider = configured(ports.provider);
   await effects.airline<ProviderOrder>({
     kind: 'airline_cancel',
-    subject: row.intent_id,
+    subject,
     reference: orderId,
     async create() {
+      if (leavesOthers(row)) return cancelSome(ports, row, orderId);
       const quote = agreementOf(row)?.airline_quote ?? null;
       // Without an agreement the airline would give back whatever it likes.
       if (!quote && (await quotable(ports, row)) !== null) throw planChanged({ airline_quote: null });
       if (quote?.quote_id === null) throw byHand('The airline takes no cancellation of this order here.');
       const order = await provider.cancel(orderId, quote?.quote_id);
-      if (!isCancelled(order)) {
-        throw problem('provider_failed', { message: 'The airline did not cancel the order.' });
-      }
-      return order;
+      return checkCancelled(order, row);
     },
     async find() {
       const order = await provider.order(orderId);
-      return isCancelled(order) ? order : null;
+      return isCancelled(order, row) ? order : null;
     },
     idOf: (order) => order.providerOrderId,
     refused: (error) => isProblem(error, 'upstream_rate_limited', 'plan_changed'),
@@ -175,6 +191,17 @@ async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow, inte
     fence: () => queue.check(row),
     agreed: (tx) => queue.check(row, tx),
   });
+}
+
+async function cancelSome({ provider }: FlightsPorts, row: RefundRequestRow, orderId: string): Promise<ProviderOrder> {
+  const cancelled = await provider?.cancelPassengers?.(orderId, passengersIn(row));
+  if (!cancelled) throw byHand('The airline cancels no traveller alone here.');
+  return checkCancelled(cancelled, row);
+}
+
+function checkCancelled(order: ProviderOrder, row: RefundRequestRow): ProviderOrder {
+  if (isCancelled(order, row)) return order;
+  throw problem('provider_failed', { message: 'The airline did not cancel the order.' });
 }
 
 async function orderIdOf(store: Store, { intent_id }: RefundRequestRow): Promise<string> {
@@ -196,15 +223,17 @@ export async function askAboutOrder({ store, provider, log }: FlightsPorts, row:
   }
 }
 
-export const isAlive = (word: ProviderOrder | 'unknown'): boolean => word !== 'unknown' && !isCancelled(word);
+/** True while the airline shows tickets of a case's travellers. */
+export const isAlive = (word: ProviderOrder | 'unknown', row: RefundRequestRow): boolean =>
+  word !== 'unknown' && !isCancelled(word, row);
 
 /** Checks an operator's word before money leaves. @throws Problem `provider_failed` while the order is alive */
 async function checkWord(ports: FlightsPorts, row: RefundRequestRow): Promise<void> {
-  if (!(await isCancelledByHand(ports.store, row)) || !isAlive(await askAboutOrder(ports, row))) return;
+  if (!(await isCancelledByHand(ports.store, row)) || !isAlive(await askAboutOrder(ports, row), row)) return;
   await ports.store
     .updateTable('effects')
     .set({ state: 'failed', live_key: null, error: 'order_is_alive', updated_at_ms: ports.clock.now() })
-    .where('live_key', '=', liveKey('airline_cancel', row.intent_id))
+    .where('live_key', '=', liveKey('airline_cancel', subjectOf(row)))
     .execute();
   throw byHand('The airline still shows the ticket.');
 }
@@ -212,57 +241,53 @@ async function checkWord(ports: FlightsPorts, row: RefundRequestRow): Promise<vo
 export const BY_HAND = 'by_hand';
 
 const isCancelledByHand = async (store: Store, row: RefundRequestRow): Promise<boolean> =>
-  (await liveAttempt(store, 'airline_cancel', row.intent_id))?.result === BY_HAND;
+  (await liveAttempt(store, 'airline_cancel', subjectOf(row)))?.result === BY_HAND;
 
 /** True where a ticket was or may be cancelled, by the airline's word where an attempt of ours got no answer. */
 export async function mayBeCancelled(ports: FlightsPorts, row: RefundRequestRow): Promise<boolean> {
-  const attempt = await liveAttempt(ports.store, 'airline_cancel', row.intent_id);
+  const attempt = await liveAttempt(ports.store, 'airline_cancel', subjectOf(row));
   if (attempt?.state !== 'sent') return attempt !== undefined;
-  return isCancelled(await configured(ports.provider).order(await orderIdOf(ports.store, row)));
+  return isCancelled(await configured(ports.provider).order(await orderIdOf(ports.store, row)), row);
 }
 
 const byHand = (message: string) => problem('provider_failed', { message, detail: { by_hand: true } });
 
-const isCancelled = ({ status }: ProviderOrder): boolean => status === 'cancelled' || status === 'failed';
+/** True for an order that ended, or of whose travellers the airline has cancelled those of a request. */
+function isCancelled({ status, cancelledPassengers = [] }: ProviderOrder, row: RefundRequestRow): boolean {
+  if (status === 'cancelled' || status === 'failed') return true;
+  return leavesOthers(row) && passengersIn(row).every((passenger) => cancelledPassengers.includes(passenger));
+}
 
 async function conclude({ ports, queue }: RefundTools, row: RefundRequestRow, intent: IntentRow, signature: string) {
   const { store, clock } = ports;
   const { request_id, intent_id } = row;
-  const tell = await createMails(ports).about(await bookingOf(store, intent_id), {
+  const isPart = leavesOthers(row);
+  const facts = {
     kind: 'refund_request_approved',
     amount: BigInt(row.payout_amount ?? 0),
     penalty: BigInt(row.penalty_amount ?? 0),
     cancelledBy: await cancelledBy(store, intent_id),
+    travellers: isPart ? passengersIn(row) : null,
     refundWallet: intent.refund_wallet,
     transaction: signature,
-  });
-  const watches = isAskable(await orderIdOf(store, row)) && (await isCancelledByHand(store, row));
+  } as const;
+  // A booking may see several of its parts.
+  const tell = await createMails(ports).about(
+    await bookingOf(store, intent_id),
+    facts,
+    isPart ? request_id : undefined,
+  );
+  const watches = !isPart && isAskable(await orderIdOf(store, row)) && (await isCancelledByHand(store, row));
   const nowMs = clock.now();
   await inTurn(store, [`refund_requests:${request_id}`, `intents:${intent_id}`], async (tx) => {
     const ended = { payout_tx_hash: signature, last_error: null, updated_at_ms: nowMs };
-    await queue.finish(row, { ...movedTo(row, 'refunded', 'runner'), ...ended }, tx);
-    await tx
-      .updateTable('intents')
-      .set({
-        status: 'refunded',
-        refund_reason: REFUND_REASON,
-        refunded_at_ms: nowMs,
-        refund_tx_hash: signature,
-        credit_due_at_ms: null,
-        updated_at_ms: nowMs,
-      })
-      .where('intent_id', '=', intent_id)
-      .where('status', '=', 'booked')
-      .execute();
-    // The journey is over before its last arrival: its data is kept from now on, not from then.
-    await tx
-      .updateTable('upkeep')
-      .set({ due_at_ms: nowMs })
-      .where('intent_id', '=', intent_id)
-      .where('task', '=', 'purge')
-      .execute();
+    // The next request may follow, about others.
+    const key = isPart ? { open_key: null } : {};
+    await queue.finish(row, { ...movedTo(row, 'refunded', 'runner'), ...ended, ...key }, tx);
+    if (isPart) await keepForOthers(tx, row, intent, nowMs);
+    else await endIntent(tx, intent_id, signature, nowMs);
     if (watches) await watchForTicket(tx, intent_id, nowMs);
-    if (isHeld(intent)) await endHold(tx, intent_id, nowMs);
+    if (!isPart && isHeld(intent)) await endHold(tx, intent_id, nowMs);
     await writeAudit(tx, ports, {
       ...BY_SERVICE,
       action: 'refund.paid_out',
@@ -272,4 +297,41 @@ async function conclude({ ports, queue }: RefundTools, row: RefundRequestRow, in
     await tell(tx);
   });
   ports.log('info', 'refund_paid_out', { request_id, intent_id });
+}
+
+async function endIntent(tx: Tx, intentId: string, signature: string, nowMs: number): Promise<void> {
+  await tx
+    .updateTable('intents')
+    .set({
+      status: 'refunded',
+      refund_reason: REFUND_REASON,
+      refunded_at_ms: nowMs,
+      refund_tx_hash: signature,
+      credit_due_at_ms: null,
+      updated_at_ms: nowMs,
+    })
+    .where('intent_id', '=', intentId)
+    .where('status', '=', 'booked')
+    .execute();
+  // The journey is over before its last arrival: its data is kept from now on, not from then.
+  await tx
+    .updateTable('upkeep')
+    .set({ due_at_ms: nowMs })
+    .where('intent_id', '=', intentId)
+    .where('task', '=', 'purge')
+    .execute();
+}
+
+/** The affiliate keeps the share of those who fly. */
+async function keepForOthers(tx: Tx, row: RefundRequestRow, intent: IntentRow, nowMs: number): Promise<void> {
+  const price = BigInt(intent.amount);
+  const now = await intentOf(tx, intent.intent_id);
+  const gone = (await partsRefunded(tx, intent.intent_id)).reduce((sum, one) => sum + stakeOf(partOf(one), price), 0n);
+  // The request itself is among them by now.
+  const [left, before] = [price - gone, price - gone + stakeOf(partOf(row), price)];
+  const { affiliate_amount: share } = now;
+  await changeIntent(tx, intent.intent_id, {
+    updated_at_ms: nowMs,
+    ...(share !== null && before > 0n && { affiliate_amount: Number((BigInt(share) * left) / before) }),
+  });
 }

@@ -1,11 +1,20 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
-import { refundRuleOf } from '../../kernel/domain/refund-rule.ts';
+import { partRuleOf, stakeOf } from '../../kernel/domain/part-refunds.ts';
 import { isFound, searchable } from '../../kernel/domain/refund-search.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../../wire/flights/index.ts';
 import type { FlightsPorts, IntentRow, KeptOrder, RefundRequestRow, RefundRequestState, Store } from '../base/index.ts';
-import { decisionPlace, instantOrNull, intentOf, lockedOffer, orderOf, referenceIn } from '../base/index.ts';
+import {
+  decisionPlace,
+  instantOrNull,
+  intentOf,
+  lockedOffer,
+  orderOf,
+  partOf,
+  referenceIn,
+  subjectOf,
+} from '../base/index.ts';
 import type { CancelledBy } from '../bookings/index.ts';
 import { agreementOf, quoteOf } from './airline-quote.ts';
 import { contactPlace, notePlace, reasonPlace } from './states.ts';
@@ -22,6 +31,7 @@ const numberOrNull = (amount: bigint | null): number | null => (amount === null 
 export const SUMMARISED = [
   'request_id',
   'intent_id',
+  'passengers',
   'state',
   'requested_at_ms',
   'journey_date',
@@ -184,7 +194,7 @@ async function timeline(store: Store, { row, intent }: OpenedCase, order: KeptOr
   const effects = await store
     .selectFrom('effects')
     .select(['kind', 'state', 'signature', 'result', 'error', 'updated_at_ms'])
-    .where('subject', '=', intent.intent_id)
+    .where('subject', 'in', [...new Set([intent.intent_id, subjectOf(row)])])
     .execute();
   const acts = await store
     .selectFrom('operator_audit')
@@ -219,7 +229,8 @@ function summaryOf(
   bookingReference: string | null,
 ): RefundCaseSummary {
   const offer = lockedOffer(intent);
-  const rule = refundRuleOf(offer, BigInt(intent.amount), endedBy);
+  const part = partOf(row);
+  const rule = partRuleOf(part, offer, BigInt(intent.amount), endedBy);
   return {
     request_id: row.request_id,
     intent_id: row.intent_id,
@@ -228,7 +239,11 @@ function summaryOf(
     journey_date: row.journey_date,
     route: `${offer.origin_iata}-${offer.destination_iata}`,
     booking_reference: bookingReference,
-    captured_amount: intent.amount,
+    captured_amount: Number(stakeOf(part, BigInt(intent.amount))),
+    ...(part && {
+      passengers: part.of.map(({ passenger, type, amount }) => ({ passenger, type, paid_amount: amount })),
+      others_stay: !part.ends,
+    }),
     cancelled_by: endedBy,
     refund_rule: {
       kind: rule.kind,

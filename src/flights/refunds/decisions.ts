@@ -1,7 +1,8 @@
 import { liveAttempt, liveKey } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
+import { type Part, partRuleOf, stakeOf, travellersNamed } from '../../kernel/domain/part-refunds.ts';
 import type { AirlineQuote } from '../../kernel/domain/refund-rule.ts';
-import { isMoney, nothingToPay, quotedDollars, quoteText, refundRuleOf } from '../../kernel/domain/refund-rule.ts';
+import { isMoney, nothingToPay, quotedDollars, quoteText } from '../../kernel/domain/refund-rule.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { loadNotifyMails } from '../../notify/index.ts';
@@ -9,7 +10,19 @@ import { loadToken } from '../../solana/index.ts';
 import { inTurn } from '../../store/base/index.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../../wire/flights/index.ts';
 import type { By, FlightsPorts, IntentRow, KeptOrder, RefundRequestRow, Tx } from '../base/index.ts';
-import { bookingOf, decisionPlace, lockedOffer, orderOf, referenceIn, requestOf, writeAudit } from '../base/index.ts';
+import {
+  bookingOf,
+  decisionPlace,
+  leavesOthers,
+  lockedOffer,
+  orderOf,
+  partOf,
+  passengersIn,
+  referenceIn,
+  requestOf,
+  subjectOf,
+  writeAudit,
+} from '../base/index.ts';
 import {
   type CancelledBy,
   cancelledBy,
@@ -67,6 +80,12 @@ export const noteOnCase = (ports: FlightsPorts, requestId: string, by: By, text:
 /** The turn of all that reads a request before it changes it. */
 export const turnOf = (requestId: string): string => `refund_requests:${requestId}`;
 
+/** The turns of a decision: an effect of the request is written down in that of its subject. */
+export const decidingTurns = (row: RefundRequestRow): string[] => [
+  turnOf(row.request_id),
+  ...new Set([`intents:${row.intent_id}`, `intents:${subjectOf(row)}`]),
+];
+
 const audit = (
   ports: FlightsPorts,
   tx: Tx,
@@ -119,7 +138,7 @@ export async function approve(ports: FlightsPorts, id: string, by: By, request: 
     checkAgreedTo(opened.row, planned, request);
     checkPlan(planned, request);
   } else await agreed();
-  await inTurn(store, [turnOf(requestId), `intents:${opened.row.intent_id}`], async (tx) => {
+  await inTurn(store, decidingTurns(opened.row), async (tx) => {
     const row = await take(ports, tx, requestId, by);
     const nowMs = clock.now();
     if (isDoneAsAsked(row, by, request)) return;
@@ -199,7 +218,7 @@ async function checkUndecided(
     (['payout_amount', 'agreed', 'decided_at_ms'] as const).every((column) => seen[column] === row[column]);
   if (!isOpen || !isSame) throw alreadyDecided(row);
   if (decides === null) return;
-  if (await liveAttempt(tx, 'payout', row.intent_id)) throw alreadyDecided(row);
+  if (await liveAttempt(tx, 'payout', subjectOf(row))) throw alreadyDecided(row);
   // The escrow may be giving another amount back, or has done so.
   const takes = (await liveAttempt(tx, 'capture', row.intent_id))?.reference ?? null;
   if (takes !== null && takes !== String(decides.keeps)) throw alreadyDecided(row);
@@ -240,7 +259,7 @@ async function checkRejectable(ports: FlightsPorts, row: RefundRequestRow, by: B
   if (!isGranted(row) && row.state !== 'received') throw alreadyDecided(row);
   const { isMarked } = await import('./payouts.ts');
   // A database that was put back may have forgotten the pay-out: the chain has not.
-  if (await isMarked(ports, row.intent_id)) {
+  if (await isMarked(ports, subjectOf(row))) {
     throw problem('case_already_decided', {
       message: 'The chain shows that this refund was paid. Approve it to record the payment.',
       detail: { status: row.state },
@@ -263,7 +282,7 @@ export async function reject(ports: FlightsPorts, id: string, by: By, reason: st
   await checkRejectable(ports, row, by);
   const booking = await bookingOf(store, row.intent_id);
   const tell = await createMails(ports).about(booking, rejection(reason), row.request_id);
-  await inTurn(store, [turnOf(row.request_id), `intents:${row.intent_id}`], async (tx) => {
+  await inTurn(store, decidingTurns(row), async (tx) => {
     const held = await take(ports, tx, row.request_id, by);
     await checkUndecided(tx, row, held, { keeps: null });
     const nowMs = clock.now();
@@ -298,14 +317,15 @@ export async function reject(ports: FlightsPorts, id: string, by: By, reason: st
 async function callOffCancellation(
   tx: Tx,
   asked: RefundRequestRow,
-  { intent_id, fence }: RefundRequestRow,
+  { fence }: RefundRequestRow,
   nowMs: number,
 ): Promise<void> {
-  if (!(await liveAttempt(tx, 'airline_cancel', intent_id))) return;
+  const subject = subjectOf(asked);
+  if (!(await liveAttempt(tx, 'airline_cancel', subject))) return;
   const ended = await tx
     .updateTable('effects')
     .set({ state: 'failed', live_key: null, error: 'never_made', updated_at_ms: nowMs })
-    .where('live_key', '=', liveKey('airline_cancel', intent_id))
+    .where('live_key', '=', liveKey('airline_cancel', subject))
     .where('state', '=', 'sent')
     .executeTakeFirst();
   if (ended.numUpdatedRows === 0n || asked.fence !== fence) throw ticketCancelled(asked);
@@ -321,20 +341,21 @@ async function planRefund(
   request: ApproveRequest,
   quoteOf: () => Promise<AirlineQuote | null>,
 ): Promise<RefundPlan> {
-  const captured = BigInt(intent.amount);
   if (!['received', 'approved', 'stuck'].includes(row.state)) throw alreadyDecided(row);
+  const captured = await mostToPay(ports, { row, intent });
   const endedBy = await cancelledByNow(ports, intent.intent_id);
-  const { payout, overridden } = payoutOf({ row, intent }, request, endedBy);
+  const { payout, overridden } = payoutOf({ row, intent }, captured, request, endedBy);
   const { associatedTokenAddress } = await loadToken();
   const treasuryAccount = await associatedTokenAddress(ports.treasury, ports.mint);
   const order = await orderOf(ports.store, intent.intent_id);
-  const isReleased = await releases(ports, createEscrows(ports), intent);
+  // An escrow releases once: its price is captured where others stay, and may be refunded later.
+  const isReleased = !leavesOthers(row) && (await releases(ports, createEscrows(ports), intent));
   const quote = await quoteOf();
   return {
     request_id: row.request_id,
     intent_id: intent.intent_id,
     dry_run: true,
-    captured_amount: intent.amount,
+    captured_amount: Number(captured),
     penalty_amount: Number(captured - payout),
     payout_amount: Number(payout),
     overridden,
@@ -348,12 +369,26 @@ async function planRefund(
     refund_wallet: intent.refund_wallet,
     mint: ports.mint,
     airline_quote: quote,
-    steps: stepsOf(ports, { row, intent }, payout, { order, quote, endedBy, isReleased }),
+    steps: stepsOf(ports, { row, intent }, payout, { order, quote, endedBy, isReleased, captured }),
   };
 }
 
-function payoutOf({ row, intent }: OpenedCase, request: ApproveRequest, endedBy: CancelledBy) {
-  const captured = BigInt(intent.amount);
+/** The share of the request's travellers, and never more than earlier refunds have left of the price. */
+async function mostToPay({ store }: FlightsPorts, { row, intent }: OpenedCase): Promise<bigint> {
+  const price = BigInt(intent.amount);
+  const stake = stakeOf(partOf(row), price);
+  const { paid } = await store
+    .selectFrom('refund_requests')
+    .select((column) => column.fn.sum('payout_amount').as('paid'))
+    .where('intent_id', '=', intent.intent_id)
+    .where('request_id', '<>', row.request_id)
+    .where('state', '=', 'refunded')
+    .executeTakeFirstOrThrow();
+  const left = price - BigInt(paid ?? 0);
+  return stake < left ? stake : left;
+}
+
+function payoutOf({ row, intent }: OpenedCase, captured: bigint, request: ApproveRequest, endedBy: CancelledBy) {
   const approved = row.state === 'received' ? null : row.payout_amount;
   if (request.payout_amount !== undefined && request.payout_amount !== approved) {
     checkOverride(request, captured);
@@ -362,9 +397,9 @@ function payoutOf({ row, intent }: OpenedCase, request: ApproveRequest, endedBy:
   // An earlier approval followed another rule when the airline has cancelled since.
   const isOvertaken = endedBy !== null && agreementOf(row)?.cancelled_by !== endedBy;
   if (approved !== null && !isOvertaken) return { payout: BigInt(approved), overridden: false };
-  const { payout } = refundRuleOf(lockedOffer(intent), captured, endedBy);
+  const { payout } = partRuleOf(partOf(row), lockedOffer(intent), BigInt(intent.amount), endedBy);
   if (payout === null) throw problem('payout_undecided');
-  return { payout, overridden: false };
+  return { payout: payout < captured ? payout : captured, overridden: false };
 }
 
 interface AirlineFacts {
@@ -373,20 +408,26 @@ interface AirlineFacts {
   readonly endedBy: CancelledBy;
   /** The refund comes out of the escrow. */
   readonly isReleased: boolean;
+  /** The most that may be paid. */
+  readonly captured: bigint;
 }
 
 function stepsOf({ treasury }: FlightsPorts, { row, intent }: OpenedCase, payout: bigint, facts: AirlineFacts) {
-  const captured = BigInt(intent.amount);
-  const byRule = refundRuleOf(lockedOffer(intent), captured, facts.endedBy).payout;
+  const part = partOf(row);
+  const byRule = partRuleOf(part, lockedOffer(intent), BigInt(intent.amount), facts.endedBy).payout;
   return [
     cancelStep(row, facts),
     ...quoteSteps(payout, byRule, facts.quote),
-    ...(isHeld(intent) && !facts.isReleased ? [`Capture the ${formatUsdc(captured)} USDC in escrow.`] : []),
+    ...(isHeld(intent) && !facts.isReleased
+      ? [`Capture the ${formatUsdc(BigInt(intent.amount))} USDC in escrow.`]
+      : []),
     facts.isReleased
       ? releaseStep(intent, payout)
       : `Pay ${formatUsdc(payout)} USDC from the treasury ${treasury} to the refund wallet ${intent.refund_wallet}.`,
-    keptStep(captured, payout, byRule),
-    'End the intent as refunded, and e-mail the lead passenger.',
+    keptStep(part, facts.captured, payout, byRule),
+    leavesOthers(row)
+      ? 'Keep the booking of the other travellers, and e-mail the lead passenger.'
+      : 'End the intent as refunded, and e-mail the lead passenger.',
   ];
 }
 
@@ -399,6 +440,9 @@ function releaseStep({ amount, refund_wallet }: IntentRow, payout: bigint): stri
 
 function cancelStep(row: RefundRequestRow, { order, quote, endedBy }: AirlineFacts): string {
   const id = order?.order_id ?? '–';
+  if (endedBy !== 'airline' && leavesOthers(row)) {
+    return `Cancel ${travellersNamed(passengersIn(row))} of order ${id} with the airline (${order?.provider_order_id ?? '–'}).`;
+  }
   if (endedBy === 'airline') return `Cancel nothing: the airline has cancelled order ${id} itself. It keeps nothing.`;
   return isDeskOrder(order?.provider_order_id ?? '') || quote?.quote_id === null
     ? `Wait for you to cancel order ${id} with the airline: then farelock stuck resolve ${row.request_id} cancelled.`
@@ -432,8 +476,8 @@ function quoteSteps(payout: bigint, byRule: bigint | null, quote: AirlineQuote |
 }
 
 /** Explains the amount that is not paid out: the carrier's penalty, or the rest of a partial pay-out. */
-function keptStep(captured: bigint, payout: bigint, byRule: bigint | null): string {
-  if (payout === captured) return 'Keep nothing: the whole price goes back.';
+function keptStep(part: Part | null, captured: bigint, payout: bigint, byRule: bigint | null): string {
+  if (payout === captured) return `Keep nothing: the whole ${part ? 'share' : 'price'} goes back.`;
   const kept = `Keep ${formatUsdc(captured - payout)} USDC of ${formatUsdc(captured)}`;
   return payout === byRule
     ? `${kept}: the penalty of the fare rule.`

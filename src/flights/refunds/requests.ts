@@ -1,4 +1,5 @@
 import { instant } from '../../kernel/clock.ts';
+import { companionFault, type Part, travellersNamed } from '../../kernel/domain/part-refunds.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/index.ts';
 import { inTurn } from '../../store/base/index.ts';
@@ -8,13 +9,18 @@ import {
   bookingOf,
   createAttempts,
   intentOf,
+  leavesOthers,
   lockedOffer,
+  orderOf,
   page,
+  partsRefunded,
+  passengersIn,
   requestOf,
   shownIntent,
   toTreasury,
 } from '../base/index.ts';
 import {
+  cancelsSome,
   createMails,
   holdOrDrop,
   isCodeOf,
@@ -22,6 +28,7 @@ import {
   leadFamilyName,
   normalisedCode,
   supportCodeHmac,
+  travellersOf,
 } from '../bookings/index.ts';
 import { contactPlace, movedTo, reasonPlace } from './states.ts';
 
@@ -52,6 +59,7 @@ export function refundRequestCall(
       await checkIdentity(ports, intent, { code: supportCode, name: familyName, client });
       const open = await openRequest(store, intent.intent_id);
       if (open && open.state !== 'settling') throw problem('refund_already_requested');
+      await partAsked(ports, store, intent, body.passengers);
       return toTreasury(ports, options.refundRequestPrice, 'File one refund request for manual review');
     },
     prepare: (payment) => record(ports, body, payment),
@@ -77,6 +85,48 @@ export function refundRequestCall(
 function checkStatus(intent: IntentRow): void {
   if (intent.status === 'active') throw problem('use_automatic_refund');
   if (intent.status === 'refunded') throw problem('already_refunded');
+}
+
+/**
+ * The travellers of a request, with their shares of the price; null: all, of a booking that none was refunded of.
+ * @throws Problem `already_refunded`, `passenger_needed`, `passenger_refund_unavailable`, `invalid_request`
+ */
+async function partAsked(
+  { provider, secrets }: FlightsPorts,
+  on: Store,
+  intent: IntentRow,
+  asked: readonly number[] | undefined,
+): Promise<Part | null> {
+  const { intent_id, passenger_count: count } = intent;
+  const gone = (await partsRefunded(on, intent_id)).flatMap(passengersIn);
+  for (const [at, passenger] of (asked ?? []).entries()) {
+    const path = `passengers.${at}`;
+    if (passenger > count) {
+      const message = `is no traveller of this booking, which is for ${count}.`;
+      throw problem('invalid_request', { detail: { issues: [{ path, message }] } });
+    }
+    if (gone.includes(passenger)) {
+      throw problem('already_refunded', {
+        message: `Traveller ${passenger} was refunded before.`,
+        detail: { passenger },
+      });
+    }
+  }
+  const all = Array.from({ length: count }, (_, index) => index + 1).filter((passenger) => !gone.includes(passenger));
+  const leaving = all.filter((passenger) => asked?.includes(passenger) ?? true);
+  const ends = leaving.length === all.length;
+  if (ends && gone.length === 0) return null;
+  if (!ends && !cancelsSome(provider, await orderOf(on, intent_id))) throw problem('passenger_refund_unavailable');
+  const travellers = travellersOf(secrets, intent, await bookingOf(on, intent_id));
+  const { shares, ages } = travellers ?? { shares: null, ages: [] };
+  if (shares === null) {
+    throw problem('passenger_refund_unavailable', {
+      message: 'The seller of this fare does not tell what each traveller paid.',
+    });
+  }
+  const fault = companionFault(ages.filter((_, index) => all.includes(index + 1) && !leaving.includes(index + 1)));
+  if (fault !== null) throw problem('passenger_needed', { message: fault, detail: { passengers: leaving } });
+  return { ends, of: shares.filter(({ passenger }) => leaving.includes(passenger)) };
 }
 
 /** Compares both, whatever the other one is; the answer does not say which was wrong. */
@@ -108,9 +158,10 @@ const record = (ports: FlightsPorts, body: RefundRequest, payment: Payment): Pro
         if (holder) return holder.payment_key === payment.key ? null : holder;
         const intent = await intentOf(tx, body.intent_id);
         checkStatus(intent);
+        const part = await partAsked(ports, tx, intent, body.passengers);
         await tx
           .insertInto('refund_requests')
-          .values(newRequest(ports, body, intent, payment))
+          .values(newRequest(ports, body, intent, payment, part))
           .execute();
         return null;
       }),
@@ -127,6 +178,7 @@ function newRequest(
   body: RefundRequest,
   intent: IntentRow,
   payment: Payment,
+  part: Part | null,
 ) {
   const requestId = ids.next('ref');
   const nowMs = clock.now();
@@ -134,6 +186,7 @@ function newRequest(
     request_id: requestId,
     intent_id: intent.intent_id,
     open_key: intent.intent_id,
+    passengers: part && JSON.stringify(part),
     payment_key: payment.key,
     state: 'settling',
     reason_sealed: secrets.encrypt(reasonPlace(requestId), body.reason),
@@ -158,7 +211,7 @@ export async function receive(ports: FlightsPorts, row: RefundRequestRow, by: 'p
   const tell = await createMails(ports).about(booking, { kind: 'refund_request_received' }, request_id);
   const requested = page('refund_requested', request_id, {
     intentId: intent_id,
-    text: `Refund requested for ${intent_id} (journey ${journey_date}).`,
+    text: `Refund requested for ${intent_id}${travellersText(row)} (journey ${journey_date}).`,
     fields: { request_id, intent_id, journey_date, show: `farelock refund show ${request_id}` },
   });
   const nowMs = clock.now();
@@ -180,6 +233,10 @@ export async function receive(ports: FlightsPorts, row: RefundRequestRow, by: 'p
   }
   return (await requestOf(store, request_id)).requested_at_ms;
 }
+
+/** `, traveller 3 alone`; empty for all travellers. */
+const travellersText = (row: RefundRequestRow): string =>
+  leavesOthers(row) ? `, ${travellersNamed(passengersIn(row))} alone` : '';
 
 export async function dropUnpaidRequest({ store }: FlightsPorts, paymentKey: string): Promise<void> {
   await store

@@ -23,6 +23,8 @@ interface IcsJourney {
   readonly reference: string;
   /** The record locator, if known. */
   readonly bookingReference: string | null;
+  /** Who flies, where some were refunded. */
+  readonly travellers?: string | undefined;
   /** The description's time, epoch ms. */
   readonly stampMs: number;
   readonly slices: readonly { readonly segments: readonly IcsSegment[] }[];
@@ -60,6 +62,7 @@ function eventLines(journey: IcsJourney, segment: IcsSegment, place: string, sea
     `Arrives ${to} ${localText(segment.arriving_at)} (${segment.destination_time_zone})${terminal(segment.destination_terminal)}`,
     ...(seats.length === 0 ? [] : [`${seats.length === 1 ? 'Seat' : 'Seats'} ${seats.join(', ')}`]),
     ...(journey.bookingReference === null ? [] : [`Booking reference ${journey.bookingReference}`]),
+    ...(journey.travellers === undefined ? [] : [journey.travellers]),
   ].join('\n');
   return [
     'BEGIN:VEVENT',

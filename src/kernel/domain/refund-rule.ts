@@ -1,7 +1,7 @@
 import { parseUsdc } from '../money.ts';
 import { problem } from '../problems.ts';
 
-interface RefundableFare {
+export interface RefundableFare {
   readonly total_currency: string;
   readonly conditions: {
     readonly refund_allowed: boolean | null;
@@ -11,7 +11,7 @@ interface RefundableFare {
 }
 
 /** The allowed refund of a captured amount (atomic units). */
-interface RefundRule {
+export interface RefundRule {
   /** `undisclosed`: ask the airline. `cancelled_by_airline`: the fare's rule, for customers, does not apply. */
   readonly kind: 'refundable' | 'non_refundable' | 'undisclosed' | 'cancelled_by_airline';
   /** The carrier's share; null while undisclosed. */

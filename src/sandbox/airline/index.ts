@@ -9,7 +9,7 @@ import {
 import type { Clock } from '../../kernel/clock.ts';
 import { bagsToBuy, countedBags } from '../../kernel/domain/bags.ts';
 import { type SeatMap, seatsToBuy } from '../../kernel/domain/seats.ts';
-import { ageOn, agesOf, seatsFor } from '../../kernel/domain/travel-ages.ts';
+import { ageOn, agesOf, CHILD_FROM, seatsFor } from '../../kernel/domain/travel-ages.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -87,6 +87,13 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
     findOrder: async (reference) => (await book()).byReference(reference, clock.now()),
     order: async (providerOrderId) => (await book()).byId(providerOrderId, clock.now()),
     orders: async (sinceMs) => (await book()).since(sinceMs, clock.now()),
+    cancelPassengers: async (providerOrderId, passengers) =>
+      (await book()).cancelPassengers(
+        providerOrderId,
+        passengers,
+        async (offerId) => (await loadSeats()).flightsOf(air(), offerId),
+        clock.now(),
+      ),
     cancel: async (providerOrderId) => (await book()).cancel(providerOrderId, clock.now()),
     async close() {
       await (await book.opened())?.close();
@@ -114,6 +121,13 @@ function placesOf(passengers: readonly Passenger[], offer: Offer): readonly (num
   const given = passengers.map(({ born_on }) => ageOn(born_on, ages.on));
   return seatsFor(given, ages.seats);
 }
+
+/** Numbers of the infants, who have no seat and no bags. */
+const onLaps = (passengers: readonly Passenger[], offer: Offer): number[] =>
+  passengers.flatMap(({ born_on }, index) => {
+    const ages = agesOf(offer);
+    return ages && ageOn(born_on, ages.on) < CHILD_FROM ? [index + 1] : [];
+  });
 
 async function createOrder(airline: Airline, wanted: OrderRequest): Promise<ProviderOrder> {
   const { clock, ticketingMs } = airline;
@@ -148,6 +162,7 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
     fate,
     settled_at_ms,
     total_amount_decimal: formatUsdc(total),
+    lap_passengers: JSON.stringify(onLaps(passengers, offer)),
     bags: extra.bought.length === 0 ? null : JSON.stringify(countedBags(extra.bought)),
     seats: wanted.seats
       ? JSON.stringify(

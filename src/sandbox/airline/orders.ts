@@ -28,6 +28,9 @@ interface OrderTable {
   bags: string | null;
   /** Chosen seats (WantedSeat[], JSON); null: none. */
   seats: string | null;
+  /** Passengers without a seat, and those that were cancelled alone (numbers from 1, JSON); null: none. */
+  lap_passengers: string | null;
+  cancelled_passengers: string | null;
 }
 
 interface AirlineTables {
@@ -66,11 +69,25 @@ export const airlineMigrations: readonly Migration[] = [
       'create index sold_seats_reference on sold_seats (reference)',
     ],
   },
+  {
+    name: '005_passengers',
+    statements: [
+      'alter table orders add column lap_passengers text',
+      'alter table orders add column cancelled_passengers text',
+    ],
+  },
 ];
 
 type Placed = Pick<
   OrderTable,
-  'reference' | 'passenger_count' | 'fate' | 'settled_at_ms' | 'total_amount_decimal' | 'bags' | 'seats'
+  | 'reference'
+  | 'passenger_count'
+  | 'fate'
+  | 'settled_at_ms'
+  | 'total_amount_decimal'
+  | 'bags'
+  | 'seats'
+  | 'lap_passengers'
 >;
 
 export type OrderBook = Awaited<ReturnType<typeof openOrderBook>>;
@@ -152,6 +169,36 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
       await freeSeats(order.reference);
       return order;
     },
+    /** Cancels passengers of a live order, each once, and frees their seats. @param flightsOf names of an offer's flights */
+    async cancelPassengers(
+      orderId: string,
+      passengers: readonly number[],
+      flightsOf: (offerId: string) => Promise<readonly string[]>,
+      nowMs: number,
+    ): Promise<ProviderOrder> {
+      for (;;) {
+        const row = await find('order_id', orderId);
+        if (!row) throw problem('order_not_found');
+        const gone = numbersOf(row.cancelled_passengers);
+        const next = [...new Set([...gone, ...passengers])].sort((a, b) => a - b);
+        const isRefused = row.cancelled_at_ms !== null || row.fate === 'failed' || next.length >= row.passenger_count;
+        if (isRefused || next.length === gone.length) return orderAt(row, nowMs);
+        // Two cancellations at once: the later one reads again what the other has left.
+        const written = await database
+          .updateTable('orders')
+          .set({ cancelled_passengers: JSON.stringify(next) })
+          .where('order_id', '=', orderId)
+          .where('cancelled_at_ms', 'is', null)
+          .where('cancelled_passengers', row.cancelled_passengers === null ? 'is' : '=', row.cancelled_passengers)
+          .executeTakeFirst();
+        if (written.numUpdatedRows === 0n) continue;
+        const left = seatsOf(row).filter(({ passenger_index: at }) => passengers.includes(at + 1));
+        const flights = left.length > 0 ? await flightsOf(row.offer_id) : [];
+        const freed = left.map((seat) => `${flights[seat.segment_index]} ${seat.designator}`);
+        if (freed.length > 0) await database.deleteFrom('sold_seats').where('seat', 'in', freed).execute();
+        return byId(orderId, nowMs);
+      }
+    },
     close: () => database.destroy(),
   };
 }
@@ -162,21 +209,41 @@ function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
   const cancelled = row.cancelled_at_ms !== null;
   const status = cancelled ? 'cancelled' : settled ? row.fate : 'confirmed';
   const hadTicket = settled && row.fate === 'ticketed' && (row.cancelled_at_ms ?? nowMs) >= row.settled_at_ms;
+  const gone = numbersOf(row.cancelled_passengers);
   return {
     providerOrderId: row.order_id,
     reference: row.reference,
     status,
     bookingReference: row.booking_reference,
-    documents: hadTicket ? tickets(row.order_id, row.passenger_count) : [],
+    documents: hadTicket
+      ? tickets(row.order_id, row.passenger_count).filter((_, index) => !gone.includes(index + 1))
+      : [],
     totalAmountDecimal: row.total_amount_decimal,
     totalCurrency: row.total_currency,
     slices: JSON.parse(row.slices) as Slice[],
-    ...(row.bags !== null && { bags: JSON.parse(row.bags) as OrderedBags[] }),
-    ...(row.seats !== null && { seats: JSON.parse(row.seats) as WantedSeat[] }),
+    ...(row.bags !== null && { bags: bagsLeft(row, gone) }),
+    ...(row.seats !== null && { seats: seatsOf(row).filter(({ passenger_index: at }) => !gone.includes(at + 1)) }),
+    ...(gone.length > 0 && { cancelledPassengers: gone }),
     failure: status === 'failed' ? 'The airline could not issue the ticket.' : null,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.cancelled_at_ms ?? (settled ? row.settled_at_ms : row.created_at_ms),
   };
+}
+
+const numbersOf = (list: string | null): number[] => (list === null ? [] : (JSON.parse(list) as number[]));
+
+const seatsOf = ({ seats }: Pick<OrderTable, 'seats'>): WantedSeat[] =>
+  seats === null ? [] : (JSON.parse(seats) as WantedSeat[]);
+
+/** The bags of those who still fly: each traveller with a seat has the same. */
+function bagsLeft(row: Selectable<OrderTable>, gone: readonly number[]): OrderedBags[] {
+  const lap = numbersOf(row.lap_passengers);
+  const seats = row.passenger_count - lap.length;
+  const left = seats - gone.filter((passenger) => !lap.includes(passenger)).length;
+  return (JSON.parse(row.bags ?? '[]') as OrderedBags[]).map(({ type, quantity }) => ({
+    type,
+    quantity: (quantity / seats) * left,
+  }));
 }
 
 /** Readable letters without 0 and 1, beginning with a letter. */

@@ -57,7 +57,18 @@ const summary = {
   journey_date: z.string(),
   route: z.string(),
   booking_reference: z.string().nullable(),
-  captured_amount: z.int(),
+  captured_amount: z.int().describe('Of the travellers that the request is about.'),
+  passengers: z
+    .array(
+      z.strictObject({
+        passenger: z.int().describe('From 1, in the order of the booked passengers.'),
+        type: z.enum(['adult', 'youth', 'child', 'infant']),
+        paid_amount: z.int().describe('Its share of the price with its bags.'),
+      }),
+    )
+    .optional()
+    .describe('The travellers that the request is about; absent: all of a booking that none was refunded of.'),
+  others_stay: z.boolean().optional().describe('Beside passengers: the booking of the others stays.'),
   cancelled_by: cancelledBy,
   refund_rule: z.strictObject({
     kind: z

@@ -9,7 +9,7 @@ export const instant = z.iso.datetime();
 export const cabinClass = z.enum(['economy', 'premium_economy', 'business', 'first']);
 
 /** A field that may be left out, or be null, which says the same. */
-export const optional = <T extends string | number | boolean | string[]>(schema: z.ZodType<T, T>) =>
+export const optional = <T extends string | number | boolean | string[] | number[]>(schema: z.ZodType<T, T>) =>
   z
     .codec(schema.nullable(), schema.optional(), {
       decode: (value) => value ?? undefined,

@@ -131,6 +131,9 @@ export const refundRequest = z.strictObject({
     .refine((reason) => reason.trim() !== '', 'Say why.')
     .meta({ minLength: 1, examples: ['Plans changed.'] }),
   contact: optional(z.string().max(320)).describe('Where to answer.'),
+  passengers: optional(z.array(z.int().min(1).max(9)).min(1).max(9)).describe(
+    'Numbers of the travellers to refund, from 1, in the order of the booked passengers; left out: all of them. The booking of the others stays.',
+  ),
 });
 
 export const affiliateRequest = z.strictObject({ wallet: z.string() });

@@ -113,6 +113,23 @@ const lockedSeats = z
   })
   .describe('Seats that were locked with the fare.');
 
+const passengerNumbers = z
+  .array(z.int().min(1))
+  .describe('Numbers of travellers, from 1, in the order of the passengers of the booking.');
+
+const bookedPassenger = z.strictObject({
+  passenger: z.int().min(1).describe('The number that a refund request names it by.'),
+  type: z.enum(['adult', 'youth', 'child', 'infant']).describe('On the day of the last flight.'),
+  status: z.enum(['booked', 'refund_requested', 'refunded']),
+  paid_amount: z.int().nullable().describe('Its share of the price with its bags, atomic units; null: not told.'),
+  refund_amount: z
+    .int()
+    .nullable()
+    .describe(
+      'What the rule of the fare gives back for it alone, atomic units; null where the rule is not disclosed, or the airline cancels whole orders alone.',
+    ),
+});
+
 export const intent = z.strictObject({
   intent_id: z.string(),
   status: z.enum(['active', 'booked', 'refunded']),
@@ -150,9 +167,25 @@ export const intent = z.strictObject({
       payout_amount: z.int().nullable().describe('Atomic units, fixed by the approval.'),
       payout_tx_hash: z.string().nullable(),
       cancelled_by: cancelledBy.nullable(),
+      passengers: passengerNumbers.optional().describe('The travellers that it is about; absent: all of them.'),
     })
     .nullable()
     .describe('The latest refund request; null when there is none.'),
+  passenger_refunds: z
+    .array(
+      z.strictObject({
+        passengers: passengerNumbers,
+        decided_at: instant.nullable(),
+        payout_amount: z.int().describe('Atomic units.'),
+        payout_tx_hash: z.string().nullable(),
+      }),
+    )
+    .optional()
+    .describe('Paid refunds of some of the travellers, the oldest first; the booking of the others stays.'),
+  passengers: z
+    .array(bookedPassenger)
+    .optional()
+    .describe('Of a booking for several travellers. Only with the support code.'),
   refund_rejection_reason: z
     .string()
     .nullable()
@@ -182,7 +215,7 @@ export const intent = z.strictObject({
 });
 
 export const createdIntent = intent
-  .omit({ refund_rejection_reason: true, booking_reference: true })
+  .omit({ refund_rejection_reason: true, booking_reference: true, passengers: true })
   .extend({ customer_support_code: z.string() });
 
 export const bookResponse = z.strictObject({
@@ -196,8 +229,9 @@ export const order = z.strictObject({
   order_id: z.string(),
   booking_reference: z.string().nullable(),
   status: z.enum(['pending', 'confirmed', 'ticketed', 'cancelled']),
-  passenger_count: z.int(),
-  total_amount_decimal: decimal,
+  passenger_count: z.int().describe('Travellers who fly: without those who were refunded.'),
+  passengers: z.array(bookedPassenger).optional().describe('Of an order for several travellers, refunded ones too.'),
+  total_amount_decimal: decimal.describe('As it was sold.'),
   total_currency: currency,
   documents: z
     .array(z.strictObject({ type: z.string(), number: z.string() }))

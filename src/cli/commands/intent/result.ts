@@ -36,6 +36,8 @@ const listedIntent = z.strictObject({
   order_id: z.string().nullable(),
   created_at: instant,
   expires_at: instant.nullable(),
+  passenger_count: z.int().optional().describe('Of a booking for several travellers.'),
+  refunded_count: z.int().optional().describe('How many of them were refunded, when it was last seen.'),
 });
 
 export const intentList = published(z.strictObject({ intents: z.array(listedIntent) }));

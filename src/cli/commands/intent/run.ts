@@ -58,7 +58,8 @@ export const intentList: Run<typeof spec.intentList> = async (context, { limit }
 };
 
 function listed(noted: NotedIntent): ListedIntent {
-  const { status, offer_id, route, departure_date, amount, order_id, expires_at } = notesOf(noted);
+  const { status, offer_id, route, departure_date, amount, order_id, expires_at, passengers, refunded } =
+    notesOf(noted);
   return {
     intent_id: noted.intentId,
     status: status ?? null,
@@ -69,15 +70,19 @@ function listed(noted: NotedIntent): ListedIntent {
     order_id: order_id ?? null,
     created_at: noted.createdAt,
     expires_at: expires_at ?? null,
+    ...(passengers && { passenger_count: Number(passengers), refunded_count: Number(refunded ?? 0) }),
   };
 }
+
+const bookedText = ({ passenger_count: count = 1, refunded_count: gone = 0 }: ListedIntent): string =>
+  gone === 0 ? 'booked' : `booked, ${count - gone} of ${count} fly`;
 
 const intentsView = listView('intents', {
   none: 'No fares locked from here.',
   columns: ({ paint, width }, intents) => [
     { title: '#', align: 'right', cell: (one) => String(intents.indexOf(one) + 1) },
     { title: 'Intent', rank: 1, cell: (one) => one.intent_id },
-    { title: 'Status', cell: ({ status }) => (status === 'booked' ? paint.good('booked') : (status ?? '–')) },
+    { title: 'Status', cell: (one) => (one.status === 'booked' ? paint.good(bookedText(one)) : (one.status ?? '–')) },
     {
       title: 'Route',
       cell: ({ route, departure_date: date }) => (route ? `${route.replace('-', ' → ')} ${date ?? ''}`.trimEnd() : '–'),

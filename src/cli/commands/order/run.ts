@@ -1,8 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { KnownOrder } from '../../../client/base/index.ts';
+import { travellersNamed } from '../../../kernel/domain/part-refunds.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
+import { capital } from '../../../terminal/index.ts';
 import { intentCommand, intentMeant, linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { supportCodeOf } from '../../session/index.ts';
 import { settingsIn } from '../../settings/index.ts';
@@ -82,6 +84,15 @@ function checkCalendarFile({ globals, terminal }: CommandContext, path: string):
 const exists = (path: string, cause?: unknown) =>
   problem('usage', { message: `${path} exists.`, fix: 'Choose another file, or overwrite it with --yes.', cause });
 
+/** `Travellers 1 and 2 fly; refunded: traveller 3`; undefined where none was refunded. */
+function flyingOf({ passengers = [] }: KnownOrder): string | undefined {
+  const numbers = (isGone: boolean) =>
+    passengers.filter(({ status }) => (status === 'refunded') === isGone).map(({ passenger }) => passenger);
+  const [flying, gone] = [numbers(false), numbers(true)];
+  if (gone.length === 0 || flying.length === 0) return undefined;
+  return `${capital(travellersNamed(flying))} ${flying.length === 1 ? 'flies' : 'fly'}; refunded: ${travellersNamed(gone)}`;
+}
+
 /** Writes a calendar with an event for each flight; overwrites a file only under --yes. */
 async function writeCalendar(context: CommandContext, path: string, order: KnownOrder): Promise<void> {
   const { terminal, streams, clock, globals } = context;
@@ -93,6 +104,7 @@ async function writeCalendar(context: CommandContext, path: string, order: Known
   const text = journeyIcs({
     reference: order.order_id,
     bookingReference: order.booking_reference,
+    travellers: flyingOf(order),
     stampMs: clock.now(),
     slices: order.slices,
     seats: order.seats,

@@ -1,7 +1,9 @@
+import { travellersNamed } from '../../../kernel/domain/part-refunds.ts';
 import { refundRuleOf } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { fromNow, utcTime, wrap } from '../../../terminal/index.ts';
+import type { Intent } from '../../../wire/flights/index.ts';
 import { intentCommand, intentMeant, linkedOf, loadPaidPlan } from '../../paying/index.ts';
 import { askText, notesOf, supportCodeOf, withReference } from '../../session/index.ts';
 import { settingsIn } from '../../settings/index.ts';
@@ -25,7 +27,8 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, giv
     settingsIn(environment)('family_name') ||
     (await store.leadOf(options.intentId)) ||
     (await askText(context, 'FARELOCK_FAMILY_NAME', "The lead passenger's family name", 80));
-  const { isWhole, intent, ...expected } = await expectedOf(context, options.intentId);
+  const { isWhole, intent, ...expected } = await expectedOf(context, options.intentId, options.passenger, supportCode);
+  const whose = options.passenger ? `${travellersNamed(options.passenger)} of ` : '';
   terminal.review(expected.lines.flatMap((line) => wrap(line, terminal.asideScreen.width)));
   const isAsked = !expected.isPromising && !globals.yes && !globals.dryRun && terminal.canAsk;
   if (isAsked) {
@@ -37,12 +40,13 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, giv
     intent_id: options.intentId,
     reason,
     ...(options.contact !== undefined && { contact: options.contact }),
+    ...(options.passenger !== undefined && { passengers: options.passenger }),
   };
   const identity = { supportCode, familyName };
   if (globals.dryRun) {
     const { planPaid } = await loadPaidPlan();
     return planPaid(context, (flights) => flights.requestRefund(request, identity, { signal }), {
-      after: [`File the refund request for ${options.intentId}.`],
+      after: [`File the refund request for ${whose}${options.intentId}.`],
       facts: { intent_id: options.intentId },
     });
   }
@@ -53,7 +57,7 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, giv
   });
   terminal.result(withPayment(value, payment), {
     lines: (filed, { paint }) => [
-      `${paint.good('✓')} Refund requested for ${intent.booking_reference ?? filed.intent_id}`,
+      `${paint.good('✓')} Refund requested for ${whose}${intent.booking_reference ?? filed.intent_id}`,
       isWhole
         ? 'An operator will review it. The airline cancelled the booking, so nothing is kept.'
         : 'An operator will review it; the rule of the fare decides how much comes back.',
@@ -72,20 +76,30 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, giv
  * `isPromising`: something is likely to come back. `isWhole`: all of it, because the airline cancelled the booking.
  * @throws Problem `intent_not_found`
  */
-async function expectedOf(context: CommandContext, intentId: string) {
+async function expectedOf(
+  context: CommandContext,
+  intentId: string,
+  passengers: readonly number[] | undefined,
+  supportCode: string,
+) {
   const { session, signal, clock, terminal } = context;
   const { usdc } = terminal;
   const { fare } = notesOf(await (await session.store()).intent(intentId));
   const flights = await session.flights();
-  const intent = await withReference(context, flights, await flights.intent(intentId, { signal }));
+  const found = await flights.intent(intentId, { signal });
+  const isPart = passengers !== undefined || found.passenger_refunds !== undefined;
+  const intent = isPart
+    ? await flights.intent(intentId, { signal, supportCode })
+    : await withReference(context, flights, found);
   const { refund_request: before } = intent;
   const wasRejected = before?.state === 'rejected';
-  const paid = BigInt(intent.escrow.amount);
+  const part = isPart ? partOf(intent, passengers) : null;
+  const paid = part ? part.paid : BigInt(intent.escrow.amount);
   if (intent.cancelled_by === 'airline') {
     const line = `The airline cancelled this booking, so the fare rule does not apply. Expected refund: ${formatUsdc(paid)} of ${usdc(paid)}.`;
     return { intent, lines: [line], isPromising: true, isWhole: true };
   }
-  const payout = fare ? refundRuleOf(fare, paid).payout : null;
+  const payout = part ? part.payout : fare ? refundRuleOf(fare, paid).payout : null;
   const why = intent.refund_rejection_reason
     ? `the operator said: “${intent.refund_rejection_reason.replace(/\s+/g, ' ')}”`
     : 'the e-mail to the lead passenger says why.';
@@ -98,8 +112,20 @@ async function expectedOf(context: CommandContext, intentId: string) {
       : `Expected refund: ${payout === 0n ? '' : 'about '}${formatUsdc(payout)} of ${usdc(paid)}.`;
   const byFare = fare && conditionText(fare.conditions, 'refund');
   const rule = fare
-    ? `${byFare === 'no' ? 'This fare is non-refundable.' : `Refund rule: ${byFare}.`} ${expected}`
+    ? `${byFare === 'no' ? 'This fare is non-refundable.' : `Refund rule${part ? ' of the whole booking' : ''}: ${byFare}.`} ${expected}`
     : 'The refund rule of the fare is not known on this machine; the operator applies it.';
-  const lines = rejected === null ? [rule] : [rejected, rule];
+  const shares = part ? [`Paid for ${part.said}: ${usdc(paid)} of ${usdc(intent.escrow.amount)}.`] : [];
+  const lines = [...(rejected === null ? [] : [rejected]), ...shares, rule];
   return { intent, lines, isPromising: !wasRejected && payout !== 0n, isWhole: false };
+}
+
+/** The share of the named travellers, or of those that are left; null where the service does not tell it. */
+function partOf({ passengers = [] }: Intent, named: readonly number[] | undefined) {
+  const chosen = passengers.filter(({ passenger, status }) => named?.includes(passenger) ?? status !== 'refunded');
+  const sum = (amounts: readonly (number | null)[]) =>
+    amounts.reduce<bigint | null>((all, one) => (all === null || one === null ? null : all + BigInt(one)), 0n);
+  const paid = sum(chosen.map((one) => one.paid_amount));
+  if (chosen.length === 0 || paid === null) return null;
+  const said = travellersNamed(chosen.map(({ passenger }) => passenger));
+  return { paid, payout: sum(chosen.map((one) => one.refund_amount)), said };
 }

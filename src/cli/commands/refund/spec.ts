@@ -6,6 +6,7 @@ import {
   integerOption,
   intentArgument,
   option,
+  passengersOption,
   usdcOption,
 } from '../../spec/index.ts';
 
@@ -17,9 +18,13 @@ export const refundRequest = command({
   options: [
     option('--reason <text>', 'why, up to 1000 characters'),
     option('--contact <text>', 'where to reply, up to 320 characters'),
+    option('--passenger <numbers>', 'only these travellers, as booked: 3, or 2,3', passengersOption),
   ],
   effect: 'pays',
-  examples: ['farelock refund 1 --reason "The meeting was cancelled" --contact ana@example.com'],
+  examples: [
+    'farelock refund 1 --reason "The meeting was cancelled" --contact ana@example.com',
+    'farelock refund 1 --passenger 3 --reason "Leo is ill"',
+  ],
 });
 
 export const refundClaim = command({

@@ -15,7 +15,7 @@ import {
   showFromChain,
   standingOf,
 } from '../../paying/index.ts';
-import { fundingPayment, withReference } from '../../session/index.ts';
+import { besides, fundingPayment, noteIntent, withReference } from '../../session/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import {
   bookingPhase,
@@ -51,6 +51,8 @@ export const status: Run<typeof spec.status> = async (context, { intentId: given
   // The journal stays closed under --json: only a person sees the funding payment.
   const isShown = !terminal.settings.json && intent.booking_requested_at !== null;
   if (isShown) await settleBookingPayments(context, intent);
+  // Lists show who flies by this note.
+  if (isShown && intent.passenger_refunds) await besides(context, noteIntent(await session.store(), intent));
   const funding = isShown ? await fundingPayment(await session.store(), intent) : null;
   const view = statusView(context, funding, linkedOf(context), await fareNoted(context, intent));
   if (!watch) {

@@ -283,6 +283,7 @@ export function orderLines(order: KnownOrder, screen: Screen): string[] {
     ...fieldLines(paint.dim, [
       ['Order', order.order_id],
       ['Passengers', String(order.passenger_count ?? '–')],
+      ...travellerFields(order, paint),
       ['Total', totalOf(order)],
       ['Extra bags', extraText(order)],
       ['Seats', order.seats ? seatsText(order.seats, order.slices) : null],
@@ -293,6 +294,15 @@ export function orderLines(order: KnownOrder, screen: Screen): string[] {
     ...order.slices.flatMap((slice) => ['', ...sliceLines(slice, screen)]),
   ];
 }
+
+/** Each of several travellers, with what a refund of it alone would give. */
+const travellerFields = ({ passengers = [] }: KnownOrder, { usdc }: Paint) =>
+  passengers.map(({ passenger, type, status, paid_amount: paid, refund_amount: back }) => {
+    const share = paid === null ? '' : `, ${usdc(paid)}`;
+    const alone = back === null || status !== 'booked' ? '' : `, refundable alone: ${usdc(back)}`;
+    const state = status === 'booked' ? '' : `, ${status.replace('_', ' ')}`;
+    return [`Traveller ${passenger}`, `${type}${share}${alone}${state}`] as const;
+  });
 
 const extraText = ({ bags }: KnownOrder): string | null =>
   bags?.map(({ type, quantity }) => counted(quantity, type === 'checked' ? 'checked bag' : 'cabin bag')).join(', ') ??

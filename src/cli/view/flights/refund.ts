@@ -1,3 +1,4 @@
+import { travellersNamed } from '../../../kernel/domain/part-refunds.ts';
 import { quoteText } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import {
@@ -170,6 +171,7 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
       ['Requested', momentText(one.requested_at, nowMs)],
       ['Claimed by', one.claimed_by ?? '–'],
       ['Passengers', String(one.passenger_count)],
+      ['Refund of', one.passengers ? askedForText(one, paint) : null],
       ['Fare', `${one.fare.owner_name}, ${one.fare.fare_brand_name ?? '–'}`],
       ['Paid for', one.fare.passengers ? sharesText(one.fare.passengers) : null],
       ['Refunds to', one.refund_wallet],
@@ -181,6 +183,15 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
     width,
   ),
 ];
+
+/** `3 (child) 61.20 USDC; the others stay` */
+function askedForText({ passengers = [], others_stay }: RefundCase, paint: Paint): string {
+  const each = passengers.map((one) => `${one.passenger} (${one.type}) ${usdcText(one.paid_amount, paint)}`);
+  return `${each.join(', ')}${others_stay ? '; the others stay' : '; the last ones'}`;
+}
+
+const travellersOf = ({ passengers = [] }: RefundCaseSummary): string =>
+  travellersNamed(passengers.map(({ passenger }) => passenger));
 
 /** Where the money is, by the last transaction that moved it. */
 function chainText({ payout_tx_hash, timeline }: RefundCase): string | null {
@@ -242,7 +253,8 @@ export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'not
   if (done === 'noted') return `${journey}: note written (${one.notes.length} on the case)`;
   const amount = usdcText(one.decision?.payout_amount ?? one.payout_amount, paint);
   if (one.status === 'rejected') return `${journey}: rejected; the passenger gets the reason`;
-  const ended = one.cancelled_by === 'airline' ? 'cancelled by the airline' : 'ticket cancelled';
+  const cancelled = one.others_stay ? `${travellersOf(one)} cancelled, the others stay` : 'ticket cancelled';
+  const ended = one.cancelled_by === 'airline' ? 'cancelled by the airline' : cancelled;
   if (one.status === 'refunded') return `${journey}: ${ended}, ${amount} paid out`;
   return `${journey}: approved, ${amount} not paid out yet`;
 }
@@ -292,7 +304,11 @@ export function queueLines(rows: readonly QueueRow[], nowMs: number, screen: Scr
     { title: 'Departs', below: DAYS, cell: ({ journey_date }) => dayAndMonth(journey_date) },
     { title: 'Departs', from: DAYS, cell: ({ journey_date }) => dayName(journey_date) },
     { title: 'Booking', from: DAYS, cell: ({ booking_reference }) => booking_reference ?? '–' },
-    { title: 'Refund rule', from: WORDS, cell: ruleText },
+    {
+      title: 'Refund rule',
+      from: WORDS,
+      cell: (one) => (one.others_stay ? `${ruleText(one)}, ${travellersOf(one)}` : ruleText(one)),
+    },
     { title: 'Paid', align: 'right', from: AMOUNTS, cell: (one) => amountText(one.captured_amount) },
     { title: 'Pay-out', align: 'right', cell: payoutText },
     { title: 'Age', from: AMOUNTS, cell: (one) => fromNow(one.requested_at, nowMs).replace(/ ago$/, '') },

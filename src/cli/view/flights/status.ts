@@ -1,5 +1,6 @@
 import type { PaymentReceipt } from '../../../client/base/index.ts';
 import type { Clock } from '../../../kernel/clock.ts';
+import { travellersNamed } from '../../../kernel/domain/part-refunds.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
 import {
   counted,
@@ -85,9 +86,13 @@ export function statusLines(intent: Intent, given: StatusGiven, screen: Screen):
     ...refundSteps(intent, stage, usdc),
   ];
   const asked = isRefundOpen(intent) && stage === 'captured' ? paint.warn(', refund requested') : '';
+  const flying = stage === 'captured' ? flyingText(intent) : null;
   const isCancelled = intent.cancelled_by === 'airline' && stage === 'captured';
   const said = isCancelled ? paint.bad('cancelled by the airline') : stageText(stage, paint);
-  const head = [paint.bold(intent.booking_reference ?? intent.intent_id), `${said}${asked}`];
+  const head = [
+    paint.bold(intent.booking_reference ?? intent.intent_id),
+    `${said}${flying ? `, ${flying}` : ''}${asked}`,
+  ];
   return [
     ...(textWidth(head.join('  ')) <= screen.width ? [head.join('  ')] : head),
     ...(fare === '' ? [] : wrap(fare, screen.width)),
@@ -97,6 +102,12 @@ export function statusLines(intent: Intent, given: StatusGiven, screen: Screen):
       ? ['', ...wrap(reviewText(intent, nowMs, usdc), screen.width).map(paint.warn)]
       : [...heldUpLines(intent, stage, screen), ...overdueLines(intent, stage, nowMs, screen)]),
   ];
+}
+
+/** `2 of 3 fly`; null where none was refunded alone. */
+export function flyingText({ passenger_count: count, passenger_refunds: refunds }: Intent): string | null {
+  const gone = refunds?.flatMap(({ passengers }) => passengers).length ?? 0;
+  return gone === 0 ? null : `${count - gone} of ${count} fly`;
 }
 
 /** The same as a view, with the transactions as links. */
@@ -293,9 +304,15 @@ function capturedStep(intent: Intent, usdc: Usdc): Step {
 
 /** The refund of a booked intent: its reviewer, decision and pay-out. */
 function refundSteps(intent: Intent, stage: MoneyStage, usdc: Usdc): Step[] {
-  const { refund_request: request, refund_wallet, refund_rejection_reason: reason } = intent;
+  const { refund_request: request, refund_wallet, refund_rejection_reason: reason, passenger_refunds = [] } = intent;
+  const earlier = passenger_refunds
+    .filter((one) => one.payout_tx_hash !== request?.payout_tx_hash)
+    .map((one): Step => {
+      const text = `${usdc(one.payout_amount)} for ${travellersNamed(one.passengers)} to ${refund_wallet}`;
+      return { mark: 'done', name: 'refunded', text, at: one.decided_at, transaction: one.payout_tx_hash };
+    });
   // Other deployments leave it out. A pay-out ends the intent, whose own line says it then.
-  if (request == null || (stage !== 'captured' && request.state !== 'paid')) return [];
+  if (request == null || (stage !== 'captured' && request.state !== 'paid')) return earlier;
   const amount = request.payout_amount === null ? ruleText(intent) : usdc(request.payout_amount);
   const at = request.decided_at;
   const paidOut = `${amount} to ${refund_wallet}`;
@@ -306,7 +323,9 @@ function refundSteps(intent: Intent, stage: MoneyStage, usdc: Usdc): Step[] {
     rejected: { mark: 'failed', name: 'rejected', text: reason ?? 'the e-mail to the lead passenger says why', at },
     paid: { mark: 'done', name: 'paid out', text: paidOut, at, transaction: request.payout_tx_hash },
   };
-  return [{ mark: 'done', name: 'refund', text: 'requested', at: request.requested_at }, steps[request.state]];
+  const whose = request.passengers ? ` for ${travellersNamed(request.passengers)}` : '';
+  const asked: Step = { mark: 'done', name: 'refund', text: `requested${whose}`, at: request.requested_at };
+  return [...earlier, asked, steps[request.state]];
 }
 
 /** The amount of a refund that is not decided yet, in words. */
@@ -391,7 +410,7 @@ export function intentLines(intent: Intent, nowMs: number, { paint }: Screen): s
     `${paint.bold(intent.intent_id)}  ${stageText(moneyStage(intent, nowMs), paint)}`,
     ...fieldLines(paint.dim, [
       ['Offer', intent.offer_id],
-      ['Passengers', String(intent.passenger_count)],
+      ['Passengers', flyingText(intent) ?? String(intent.passenger_count)],
       ['Amount', paint.usdc(escrow.amount)],
       ...lockedBagsField(intent, paint),
       ...lockedSeatsField(intent, null, paint),

@@ -1,0 +1,120 @@
+import { type RefundableFare, type RefundRule, refundRuleOf } from './refund-rule.ts';
+import { ADULT_FROM, CHILD_FROM, type TravellerType, YOUTH_FROM } from './travel-ages.ts';
+
+/** Refunds of some of a booking's travellers. Travellers are numbered from 1, in the order of the passengers. */
+
+/** One traveller's share of a price: atomic units from `at` on, where the shares of those before end. */
+export interface Share {
+  readonly passenger: number;
+  readonly type: TravellerType;
+  readonly at: number;
+  readonly amount: number;
+}
+
+/** The travellers of a refund request that is not about a whole, unrefunded booking. */
+export interface Part {
+  /** The last travellers of the booking: the refund ends it. */
+  readonly ends: boolean;
+  readonly of: readonly Share[];
+}
+
+const CENT = 10_000n;
+const isInCents = (amount: bigint): boolean => amount % CENT === 0n;
+const downToCent = (amount: bigint): bigint => amount - (amount % CENT);
+
+/** The part of a total that falls on units `from` to `to` of a whole: in cents, where both are, and adjoining ones sum up. */
+function slice(total: bigint, whole: bigint, from: bigint, to: bigint): bigint {
+  if (whole === 0n) return 0n;
+  const upTo = (place: bigint) => (total * place) / whole;
+  if (!isInCents(total) || !isInCents(whole)) return upTo(to) - upTo(from);
+  return downToCent(upTo(to)) - downToCent(upTo(from));
+}
+
+/**
+ * The share of each traveller: its fare, its chosen seats, and an equal part of the rest, which is bags, among those with a
+ * seat. @param fares null: one that the seller does not tell; undefined: adults alone, who pay alike
+ * @returns null where shares are not known
+ */
+export function sharesOf(
+  total: bigint,
+  types: readonly TravellerType[],
+  fares: readonly (bigint | null)[] | undefined,
+  chosenSeats: readonly bigint[] = [],
+): Share[] | null {
+  const known = types.map((_, index) => {
+    const fare = fares ? (fares[index] ?? null) : 0n;
+    return fare === null ? null : fare + (chosenSeats[index] ?? 0n);
+  });
+  const seated = types.map((type) => BigInt(fares && type === 'infant' ? 0 : 1));
+  const seats = seated.reduce((sum, one) => sum + one, 0n);
+  let rest = total;
+  for (const fare of known) {
+    if (fare === null) return null;
+    rest -= fare;
+  }
+  if (rest < 0n || (rest > 0n && seats === 0n)) return null;
+  let [fare, before, at] = [0n, 0n, 0n];
+  return types.map((type, index) => {
+    [fare, before] = [fare + (known[index] ?? 0n), before + (seated[index] ?? 0n)];
+    const end = fare + (seats === 0n ? 0n : (rest * before) / seats);
+    // In cents as far as the price is, so that a penalty in cents is never above a share.
+    const next = isInCents(total) && index < types.length - 1 ? downToCent(end) : end;
+    const share = { passenger: index + 1, type, at: Number(at), amount: Number(next - at) };
+    at = next;
+    return share;
+  });
+}
+
+/** The price of a request's travellers (atomic units). */
+export const stakeOf = (part: Part | null, price: bigint): bigint =>
+  part === null ? price : part.of.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+
+/** The fare's rule for a request's travellers: each bears the penalty by its share, so that all together bear all of it. */
+export function partRuleOf(
+  part: Part | null,
+  fare: RefundableFare,
+  price: bigint,
+  cancelledBy: 'airline' | null = null,
+): RefundRule {
+  const rule = refundRuleOf(fare, price, cancelledBy);
+  const { penalty } = rule;
+  if (part === null || penalty === null) return rule;
+  const kept = part.of.reduce(
+    (sum, { at, amount }) => sum + slice(penalty, price, BigInt(at), BigInt(at) + BigInt(amount)),
+    0n,
+  );
+  return { ...rule, penalty: kept, payout: stakeOf(part, price) - kept };
+}
+
+/** Why those who stay cannot fly without those who leave; null: they can. @param staying ages on the last flight */
+export function companionFault(staying: readonly number[]): string | null {
+  const adults = staying.filter((age) => age >= ADULT_FROM).length;
+  const infants = staying.filter((age) => age < CHILD_FROM).length;
+  if (adults === 0 && staying.some((age) => age < YOUTH_FROM)) {
+    return `A child under ${YOUTH_FROM} would fly without a traveller of ${ADULT_FROM} or over.`;
+  }
+  return infants > adults ? `An infant would have no adult's lap.` : null;
+}
+
+/** Names the refund of a part on chain and in the effect log, always alike: no traveller is paid twice. */
+export const partSubject = (intentId: string, passengers: readonly number[]): string =>
+  `${intentId}:${[...passengers].sort((a, b) => a - b).join(',')}`;
+
+/** The intent of a subject, and the travellers; null: all of them. */
+export function subjectParts(subject: string): { readonly intentId: string; readonly passengers: number[] | null } {
+  const [intentId = subject, list] = subject.split(':');
+  return { intentId, passengers: list === undefined ? null : list.split(',').map(Number) };
+}
+
+/** Every subject that refunds of a booking may have. */
+export function subjectsOf(intentId: string, count: number): string[] {
+  const sets = count > 1 ? 2 ** count - 1 : 1;
+  return [intentId, ...Array.from({ length: sets - 1 }, (_, index) => partSubject(intentId, bitsOf(index + 1)))];
+}
+
+const bitsOf = (bits: number): number[] =>
+  Array.from({ length: 32 - Math.clz32(bits) }, (_, at) => at + 1).filter((passenger) => (bits >> (passenger - 1)) & 1);
+
+/** `traveller 3`, `travellers 1 and 3` */
+export const travellersNamed = (passengers: readonly number[]): string =>
+  `${passengers.length === 1 ? 'traveller' : 'travellers'} ${passengers.join(', ').replace(/, (?=\d+$)/, ' and ')}`;
