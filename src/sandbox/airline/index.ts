@@ -87,13 +87,10 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
     findOrder: async (reference) => (await book()).byReference(reference, clock.now()),
     order: async (providerOrderId) => (await book()).byId(providerOrderId, clock.now()),
     orders: async (sinceMs) => (await book()).since(sinceMs, clock.now()),
-    cancelPassengers: async (providerOrderId, passengers) =>
-      (await book()).cancelPassengers(
-        providerOrderId,
-        passengers,
-        async (offerId) => (await loadSeats()).flightsOf(air(), offerId),
-        clock.now(),
-      ),
+    cancelPassengers: async (providerOrderId, passengers) => {
+      const flightsOf = async (offerId: string) => (await loadSeats()).flightsOf(air(), offerId);
+      return (await book()).cancelPassengers(providerOrderId, { passengers, flightsOf }, clock.now());
+    },
     cancel: async (providerOrderId) => (await book()).cancel(providerOrderId, clock.now()),
     async close() {
       await (await book.opened())?.close();

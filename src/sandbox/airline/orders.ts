@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { OrderedBags, ProviderOrder } from '../../airlines/index.ts';
 import type { WantedSeat } from '../../kernel/domain/seats.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
@@ -169,38 +169,49 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
       await freeSeats(order.reference);
       return order;
     },
-    /** Cancels passengers of a live order, each once, and frees their seats. @param flightsOf names of an offer's flights */
-    async cancelPassengers(
-      orderId: string,
-      passengers: readonly number[],
-      flightsOf: (offerId: string) => Promise<readonly string[]>,
-      nowMs: number,
-    ): Promise<ProviderOrder> {
-      for (;;) {
-        const row = await find('order_id', orderId);
-        if (!row) throw problem('order_not_found');
-        const gone = numbersOf(row.cancelled_passengers);
-        const next = [...new Set([...gone, ...passengers])].sort((a, b) => a - b);
-        const isRefused = row.cancelled_at_ms !== null || row.fate === 'failed' || next.length >= row.passenger_count;
-        if (isRefused || next.length === gone.length) return orderAt(row, nowMs);
-        // Two cancellations at once: the later one reads again what the other has left.
-        const written = await database
-          .updateTable('orders')
-          .set({ cancelled_passengers: JSON.stringify(next) })
-          .where('order_id', '=', orderId)
-          .where('cancelled_at_ms', 'is', null)
-          .where('cancelled_passengers', row.cancelled_passengers === null ? 'is' : '=', row.cancelled_passengers)
-          .executeTakeFirst();
-        if (written.numUpdatedRows === 0n) continue;
-        const left = seatsOf(row).filter(({ passenger_index: at }) => passengers.includes(at + 1));
-        const flights = left.length > 0 ? await flightsOf(row.offer_id) : [];
-        const freed = left.map((seat) => `${flights[seat.segment_index]} ${seat.designator}`);
-        if (freed.length > 0) await database.deleteFrom('sold_seats').where('seat', 'in', freed).execute();
-        return byId(orderId, nowMs);
-      }
-    },
+    cancelPassengers: (orderId: string, cancelled: Cancelled, nowMs: number) =>
+      cancelPassengers(database, orderId, cancelled, nowMs),
     close: () => database.destroy(),
   };
+}
+
+interface Cancelled {
+  /** From 1, in the order of the passengers. */
+  readonly passengers: readonly number[];
+  /** Names an offer's flights, whose seats are freed. */
+  readonly flightsOf: (offerId: string) => Promise<readonly string[]>;
+}
+
+/** Cancels passengers of a live order, each once, and frees their seats. */
+async function cancelPassengers(
+  database: Kysely<AirlineTables>,
+  orderId: string,
+  { passengers, flightsOf }: Cancelled,
+  nowMs: number,
+): Promise<ProviderOrder> {
+  for (;;) {
+    const row = await database.selectFrom('orders').selectAll().where('order_id', '=', orderId).executeTakeFirst();
+    if (!row) throw problem('order_not_found');
+    const gone = numbersOf(row.cancelled_passengers);
+    const next = [...new Set([...gone, ...passengers])].sort((a, b) => a - b);
+    const isRefused = row.cancelled_at_ms !== null || row.fate === 'failed' || next.length >= row.passenger_count;
+    if (isRefused || next.length === gone.length) return orderAt(row, nowMs);
+    const cancelled_passengers = JSON.stringify(next);
+    // Two cancellations at once: the later one reads again what the other has left.
+    const written = await database
+      .updateTable('orders')
+      .set({ cancelled_passengers })
+      .where('order_id', '=', orderId)
+      .where('cancelled_at_ms', 'is', null)
+      .where('cancelled_passengers', row.cancelled_passengers === null ? 'is' : '=', row.cancelled_passengers)
+      .executeTakeFirst();
+    if (written.numUpdatedRows === 0n) continue;
+    const left = seatsOf(row).filter(({ passenger_index: at }) => passengers.includes(at + 1));
+    const flights = left.length > 0 ? await flightsOf(row.offer_id) : [];
+    const freed = left.map((seat) => `${flights[seat.segment_index]} ${seat.designator}`);
+    if (freed.length > 0) await database.deleteFrom('sold_seats').where('seat', 'in', freed).execute();
+    return orderAt({ ...row, cancelled_passengers }, nowMs);
+  }
 }
 
 /** Time itself issues the ticket: nothing runs in the background. */
