@@ -182,6 +182,9 @@ export async function openNotices(home: string, settings: ServiceOptions['notify
 /** Recipes of carriers' sites, without a service. */
 export const recipeDesk = () => import('../airlines/browser/index.ts');
 
+/** Trials of recipes, which cannot pay. */
+export const trialDesk = () => import('../airlines/browser/trial/index.ts');
+
 export const openClusterOnly = async (options: ServiceOptions): Promise<Omit<Service, 'reconcile'>> =>
   (await import('./cluster-only.ts')).openClusterOnly(options);
 

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { commandsOf } from '../../src/cli/spec/command.ts';
 import { fieldsOf } from '../../src/cli/spec/schema-files.ts';
+import { chromium } from '../airlines/browser/site.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 import { faultsOf } from './published.ts';
 
@@ -128,6 +129,11 @@ describe.sequential('a traveller', () => {
     await held('stuck list', '');
     await held('recipe check', 'docs/recipes');
     await held('recipe new', 'X9 --site https://carrier.example');
+    const nowhere = `docs/recipes/sandbox-hopper.json http://127.0.0.1:9 --out ${join(home, 'trial')}`;
+    for (const name of ['recipe try', 'recipe doctor']) {
+      if (chromium !== null) await held(name, `${nowhere} --from VIE --to LIS --depart +30d`, { exitCode: 8 });
+      covered.add(name);
+    }
     await held('db status', '');
     await held('db migrate', '--dry-run');
     await held('db migrate', '');

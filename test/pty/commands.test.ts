@@ -92,6 +92,8 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   'keys list': () => [],
   'recipe check': () => ['gone.json'],
   'recipe new': () => ['X9', '--site', 'https://carrier.example'],
+  'recipe try': () => TRIAL,
+  'recipe doctor': () => TRIAL,
   'db status': () => [],
   'db migrate': () => [],
   'db check': () => [],
@@ -122,6 +124,8 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   mcp: null,
   help: () => ['book'],
 };
+
+const TRIAL = ['gone.json', '--from', 'VIE', '--to', 'LIS', '--depart', '+30d'];
 
 /** What is text for another program, which is as wide as it is. */
 const FOR_PROGRAMS = ['schema', 'completion', 'recipe new'];

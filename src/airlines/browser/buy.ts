@@ -63,6 +63,7 @@ async function goToTill(visit: Visit, { purchase, kept, mailAddress }: Errand): 
   const { fare, amountDecimal, passengers, reference } = purchase;
   const way = wayOf(visit, { kept, passengers, reference, mailAddress });
   await way.search();
+  await way.flights();
   await way.fare(fare, amountDecimal);
   await way.passengers();
   await way.extras();

@@ -6,10 +6,14 @@ import type { Walk } from './page/index.ts';
 import * as page from './page/index.ts';
 import type { Money } from './recipes/index.ts';
 
-/** Reads the taken flights' fares, in no meaningful order. @throws Stopped `offer_gone` where none are left */
-export async function readFares(walk: Walk, passengerCount: number) {
+/**
+ * Reads the taken flights' fares, in no meaningful order.
+ * @param isThere the visit is at their page
+ * @throws Stopped `offer_gone` where none are left
+ */
+export async function readFares(walk: Walk, passengerCount: number, isThere = false) {
   const { fares } = walk.visit.recipe;
-  await page.runSteps(walk, fares.steps);
+  if (!isThere) await page.runSteps(walk, fares.steps);
   const seen = [];
   for (const item of await page.itemsOf(walk, fares)) {
     seen.push({ item, fare: await readFare({ ...walk, item }, passengerCount) });

@@ -92,7 +92,8 @@ const offered = (seen: readonly { readonly flight: SeenFlight }[]): SeenFlight[]
     .map(({ flight }) => flight)
     .filter((flight, _, all) => all.filter((other) => isSameFlight(flight, other)).length === 1);
 
-async function searched(visit: Visit, query: RoundTrip): Promise<Walk> {
+/** Goes to the list of flights. */
+export async function searched(visit: Visit, query: RoundTrip): Promise<Walk> {
   const walk = page.walkOf(visit, 'search', queryValues(query));
   await page.runSteps(walk, visit.recipe.search.steps);
   return walk;
@@ -115,8 +116,14 @@ export async function lookForFlights(visit: Visit, query: RoundTrip): Promise<Se
 
 /** Searches again and takes an offer's flights, to see their fares. @throws Stopped `offer_gone`, Misfit if two look alike */
 export async function takeFlights(visit: Visit, query: RoundTrip, flights: readonly FlightKey[]): Promise<Walk> {
-  const { search } = visit.recipe;
   const walk = await searched(visit, query);
+  await takeListed(walk, flights);
+  return walk;
+}
+
+/** Takes flights of the list that the visit is at. */
+export async function takeListed(walk: Walk, flights: readonly FlightKey[]): Promise<void> {
+  const { search } = walk.visit.recipe;
   const [there, home] = flights;
   if (!there) throw new page.Misfit('search', 'search', 'an offer without flights');
   await take(walk, search.out, there);
@@ -124,7 +131,6 @@ export async function takeFlights(visit: Visit, query: RoundTrip, flights: reado
     await page.runSteps(walk, search.back.before);
     await take(walk, search.back, home);
   }
-  return walk;
 }
 
 async function take(walk: Walk, list: FlightList, wanted: FlightKey): Promise<void> {

@@ -1,11 +1,11 @@
-import { isProblem, problem } from '../../kernel/problems.ts';
+import { isProblem } from '../../kernel/problems.ts';
 import type { Fulfiller } from '../fulfiller.ts';
 import { siteFailed } from './exits.ts';
 import * as looking from './looking.ts';
-import { findChromium, openVisit, type Visit } from './page/index.ts';
+import { needBrowser, openVisit, type Visit } from './page/index.ts';
 import type { BrowserOptions, Shop } from './ports.ts';
 import { endCards } from './purchases.ts';
-import { installed, isPretend, loadRecipes, missingPackage } from './recipes/index.ts';
+import { installed, isPretend, loadRecipes } from './recipes/index.ts';
 import * as selling from './selling.ts';
 
 export { callOff } from './call-off.ts';
@@ -38,9 +38,6 @@ const DEFAULT_VISIT_MS = 90_000;
 /** `close` ends all visits. */
 export type BrowserFulfiller = Fulfiller & { close(): Promise<void> };
 
-const browserMissing = (what: string) =>
-  problem('browser_missing', { message: `No browser can buy on the web sites of carriers: ${what}.` });
-
 /**
  * Sells from carriers' own sites, each by its recipe. Reads recipes at once, to find mistakes; starts browsers on demand.
  * @throws Problem `recipe_invalid`, `browser_missing`
@@ -48,12 +45,7 @@ const browserMissing = (what: string) =>
 export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfiller {
   const { settings, log } = options;
   const recipes = loadRecipes(settings.recipes, settings.sites);
-  const named = settings.chromium;
-  const chromium = findChromium(named);
-  if (chromium === null)
-    throw browserMissing(named ? `${named} is no program that can be run` : 'there is no Chromium');
-  const missing = missingPackage();
-  if (missing !== null) throw browserMissing(`the package ${missing} is not installed`);
+  const chromium = needBrowser(settings.chromium);
   if (process.getuid?.() === 0) log('warn', 'browser_unsandboxed', { why: 'root' });
   const visitMs = settings.visitMs ?? DEFAULT_VISIT_MS;
   const places = createPlaces(settings.mostBrowsers ?? DEFAULT_MOST_BROWSERS);

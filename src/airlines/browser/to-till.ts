@@ -2,7 +2,7 @@ import { parseUsdc } from '../../kernel/money.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
 import type { FareContent } from '../fulfiller.ts';
 import { readFares, takeFare } from './fares.ts';
-import { queryValues, takeFlights } from './flights.ts';
+import { queryValues, searched, takeListed } from './flights.ts';
 import type { KeptOffer } from './looking.ts';
 import type { Visit, Walk } from './page/index.ts';
 import * as page from './page/index.ts';
@@ -44,14 +44,16 @@ export function wayOf(visit: Visit, trip: Trip) {
   const values = valuesOf(trip);
   let cleared: Walk['cleared'] = new Map();
   const at = (part: RecipePart): Walk => page.walkOf(visit, part, values, cleared);
-  const fares = async () => {
+  const fares = async (isThere?: boolean) => {
     const walk = at('fares');
-    return { walk, seen: await readFares(walk, passengers.length) };
+    return { walk, seen: await readFares(walk, passengers.length, isThere) };
   };
   return {
+    /** Ends at the list of flights. */
     async search(): Promise<void> {
-      ({ cleared } = await takeFlights(visit, kept.query, kept.flights));
+      ({ cleared } = await searched(visit, kept.query));
     },
+    flights: () => takeListed(at('search'), kept.flights),
     fares,
     async fare(wanted: FareContent, amountDecimal: string): Promise<void> {
       const { walk, seen } = await fares();

@@ -58,6 +58,8 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
         (await rooms()).openCarrierSite({ home, clock, seed: setting('seed'), ...options }),
       /** Recipes of carriers' sites, by themselves: `recipe`. */
       recipeDesk: async () => (await rooms()).recipeDesk(),
+      /** Their trials: `recipe try`. */
+      trialDesk: async () => (await rooms()).trialDesk(),
       /** The sandbox of the Duffel API, with its books under the home: `sandbox duffel`. */
       openDuffelSandbox: async (options: Pick<DuffelSandboxOptions, 'webhook'>) =>
         (await rooms()).openDuffelSandbox({

@@ -2,6 +2,8 @@ import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync } f
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { BrowserType } from 'playwright-core';
+import { problem } from '../../../kernel/problems.ts';
+import { missingPackage } from '../recipes/index.ts';
 import FLAGS from './chromium-flags.json' with { type: 'json' };
 import { resolverRules } from './fence.ts';
 
@@ -31,6 +33,19 @@ export function findChromium(named: string | null | undefined): string | null {
   const folders = PATH.split(delimiter).filter((folder) => folder !== '');
   const onPath = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
   return [...onPath, ...PLACES].find(canRun) ?? null;
+}
+
+const browserMissing = (what: string) =>
+  problem('browser_missing', { message: `No browser can visit the web sites of carriers: ${what}.` });
+
+/** Finds the browser, and looks for the packages beside it. @throws Problem `browser_missing` */
+export function needBrowser(named: string | null | undefined, packages?: readonly string[]): string {
+  const chromium = findChromium(named);
+  if (chromium === null)
+    throw browserMissing(named ? `${named} is no program that can be run` : 'there is no Chromium');
+  const missing = missingPackage(packages);
+  if (missing !== null) throw browserMissing(`the package ${missing} is not installed`);
+  return chromium;
 }
 
 const PREFIX = 'farelock-visit-';

@@ -91,7 +91,7 @@ async function runStep(walk: Walk, step: Step, name: string, passengers: readonl
   }
 }
 
-function passengerValues(passenger: Passenger, index: number): Values {
+export function passengerValues(passenger: Passenger, index: number): Values {
   const fields = Object.entries(passenger).map(([field, value]) => [`passenger.${field}`, value ?? undefined]);
   return {
     ...Object.fromEntries(fields),

@@ -40,8 +40,10 @@ export function installed<N extends keyof Packages>(name: N): Packages[N] {
   }
 }
 
+const PACKAGES = ['playwright-core', 'postal-mime', 'mailauth'];
+
 /** Finds the first one that is not installed, loading none. */
-export function missingPackage(): string | null {
+export function missingPackage(names: readonly string[] = PACKAGES): string | null {
   const isThere = (name: string) => {
     try {
       return required.resolve(name) !== '';
@@ -49,5 +51,5 @@ export function missingPackage(): string | null {
       return false;
     }
   };
-  return ['playwright-core', 'postal-mime', 'mailauth'].find((name) => !isThere(`${name}/package.json`)) ?? null;
+  return names.find((name) => !isThere(`${name}/package.json`)) ?? null;
 }

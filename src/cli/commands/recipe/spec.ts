@@ -1,4 +1,4 @@
-import { argument, command, option, required } from '../../spec/index.ts';
+import { airportOption, argument, choiceOption, command, integerOption, option, required } from '../../spec/index.ts';
 
 export const recipeCheck = command({
   name: 'recipe check',
@@ -20,4 +20,47 @@ export const recipeNew = command({
   ],
   effect: 'local',
   examples: ['farelock recipe new X9 --site https://www.carrier.example --out x9.json'],
+});
+
+const TRIAL_PAGES = ['offers', 'fares', 'passengers', 'till'] as const;
+
+const trialArguments = [
+  argument('<recipe>', 'its file; parts after --until may be unfinished'),
+  argument('[url]', "where the carrier's site is reached, instead of the recipe's base"),
+] as const;
+
+const journey = [
+  required('--from <airport>', 'three letters', airportOption),
+  required('--to <airport>', 'three letters', airportOption),
+  required('--depart <date>', 'day of departure: 2027-01-10, 10 Jan, +30d'),
+  option('--return <date>', 'day of the way back'),
+  option('--adults <n>', 'invented travellers, 1 to 9', integerOption(1, 9), 1),
+] as const;
+
+export const recipeTry = command({
+  name: 'recipe try',
+  summary:
+    "Visit a carrier's site by a recipe, up to its till; pays nothing, without a card or a press; exit 8 short of the page",
+  arguments: trialArguments,
+  options: [
+    ...journey,
+    option('--until <page>', `the last page: ${TRIAL_PAGES.join(', ')}`, choiceOption(TRIAL_PAGES), 'till'),
+    option('--out <folder>', 'for pictures, names and what was read (trial-<carrier>)'),
+    option('--anew', 'walk from the search, not from where the last trial stopped'),
+  ],
+  effect: 'runs',
+  examples: [
+    'farelock recipe try x9.json --from VIE --to LIS --depart +30d --until offers',
+    'farelock recipe try x9.json http://127.0.0.1:4050 --from VIE --to LIS --depart +30d --json till',
+  ],
+});
+
+export const recipeDoctor = command({
+  name: 'recipe doctor',
+  summary:
+    "Walk a carrier's site of today to its till, and say what moved since the recipe and the last trial; exit 8 where something did",
+  arguments: trialArguments,
+  options: [...journey, option('--out <folder>', 'folder of the last trial (trial-<carrier>)')],
+  effect: 'runs',
+  examples: ['farelock recipe doctor x9.json --from VIE --to LIS --depart +30d'],
 });

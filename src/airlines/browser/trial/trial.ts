@@ -1,0 +1,381 @@
+import type { BrowserContext } from 'playwright-core';
+import { parseUsdc } from '../../../kernel/money.ts';
+import { problem } from '../../../kernel/problems.ts';
+import type { Passenger } from '../../../wire/flights/index.ts';
+import type { SoldFare } from '../../fulfiller.ts';
+import type { RoundTrip } from '../../provider.ts';
+import { takeFare } from '../fares.ts';
+import { isServed, lookForFlights, queryValues } from '../flights.ts';
+import { type FoundOffer, offersOf } from '../offers.ts';
+import {
+  BrowserGone,
+  Misfit,
+  needBrowser,
+  openVisit,
+  passengerValues,
+  Stopped,
+  shown,
+  type Visit,
+  type Walk,
+  walkOf,
+} from '../page/index.ts';
+import { installed, type Money, type Recipe, type RecipePart, type Target } from '../recipes/index.ts';
+import { contactValues, isSamePrice, totalAsked, wayOf } from '../to-till.ts';
+import { type Near, nearestTo } from './nearest.ts';
+import { createWatch, digestOf, placeIn, settledNames } from './watch.ts';
+
+/**
+ * Visits a carrier's site by a recipe as a purchase does, up to the till. A trial has no card and nothing to press with:
+ * it goes the way of `to-till.ts`, and no module of it reaches the one that pays.
+ */
+
+export const TRIAL_PAGES = ['offers', 'fares', 'passengers', 'till'] as const;
+export type TrialPage = (typeof TRIAL_PAGES)[number];
+
+/** An invented traveller: N. N., the jurists' unknown name, with a telephone number kept for fiction. */
+const TRAVELLER: Passenger = {
+  title: 'ms',
+  given_name: 'Nomen',
+  family_name: 'Nescio',
+  gender: 'f',
+  born_on: '1985-06-15',
+  email: 'nomen.nescio@example.org',
+  phone_number: '+447700900123',
+  nationality: 'GB',
+  passport_number: '900900123',
+  passport_expiry: '2034-05-31',
+};
+const OTHERS = ['Altera', 'Tertia', 'Quarta', 'Quinta', 'Sexta', 'Septima', 'Octava', 'Nona'];
+
+export const inventedTravellers = (count: number): Passenger[] =>
+  [TRAVELLER, ...OTHERS.map((given_name) => ({ ...TRAVELLER, given_name }))].slice(0, count);
+
+/** Given where a site asks for our reference. */
+const REFERENCE = 'trial';
+
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+/**
+ * Where a visit may begin: each is followed by the work that leads to the next. `flights` and `menu` are lists whose items
+ * are still to be taken, as most pages forget such a choice.
+ */
+const STARTS = ['search', 'flights', 'fares', 'menu', 'passengers', 'extras', 'till'] as const;
+type Start = (typeof STARTS)[number];
+
+/** A page that the next trial may begin at. */
+interface Place {
+  readonly start: Start;
+  readonly url: string;
+  readonly names: string;
+}
+
+/** What a trial leaves for the next one. */
+export interface Kept {
+  readonly asked: string;
+  readonly until: TrialPage;
+  /** Of the recipe's parts at that time. */
+  readonly digests: Readonly<Record<string, string>>;
+  readonly offers: readonly FoundOffer[];
+  readonly fares: readonly SoldFare[];
+  readonly agreed: Money | null;
+  readonly places: readonly Place[];
+  /** null: it came to the page that it was to come to. */
+  readonly stoppedAt: RecipePart | null;
+  readonly storageState: StorageState | null;
+}
+
+export interface Till {
+  readonly total: Money;
+  /** The total is the fare's, without which nothing is bought. */
+  readonly isAgreed: boolean | null;
+  /** Fields of the card and the pay button; none is touched. */
+  readonly found: readonly TillTarget[];
+}
+
+export interface TillTarget {
+  readonly place: readonly (string | number)[];
+  readonly target: Target;
+  /** Visible things that fit: one is right. */
+  readonly count: number;
+  /** Where it is not one. */
+  readonly near: readonly Near[];
+}
+
+export interface Failure {
+  readonly kind: 'misfit' | 'stopped' | 'failed';
+  readonly part: RecipePart;
+  readonly step: string;
+  readonly saw: string;
+  readonly target: Target | null;
+  readonly place: readonly (string | number)[] | null;
+  readonly near: readonly Near[];
+}
+
+export interface TrialOptions {
+  readonly recipe: Recipe;
+  readonly chromium: string | null | undefined;
+  readonly visitMs: number;
+  readonly nowMs: number;
+  readonly query: RoundTrip;
+  readonly until: TrialPage;
+  /** Of the trial before; null: begins with the search. */
+  readonly kept: Kept | null;
+  /** The names of a page in an earlier trial; null: unknown. */
+  readonly namesBefore?: ((part: RecipePart) => string | null) | undefined;
+  readonly signal: AbortSignal;
+}
+
+export type Trial = Awaited<ReturnType<typeof tryRecipe>>;
+
+const PARTS = ['search', 'fares', 'passengers', 'extras', 'till'] as const;
+type Part = (typeof PARTS)[number];
+
+const digestsOf = ({ site, serves, ...parts }: Recipe): Record<Part, string> => ({
+  search: digestOf([site, serves, parts.search]),
+  fares: digestOf(parts.fares ?? null),
+  passengers: digestOf(parts.passengers),
+  extras: digestOf(parts.extras),
+  till: digestOf(parts.till.steps ?? null),
+});
+
+/** The parts of the recipe that led to a page. */
+const partsBefore = (start: Start): readonly Part[] => {
+  if (start === 'flights') return ['search'];
+  return PARTS.slice(0, start === 'menu' ? 2 : PARTS.indexOf(start));
+};
+
+type Run = ReturnType<typeof beginRun>;
+
+function beginRun(options: TrialOptions) {
+  const { recipe, query } = options;
+  const asked = JSON.stringify([recipe.carrier.code, recipe.site.base, query]);
+  const known = options.kept?.asked === asked ? options.kept : null;
+  const digests = digestsOf(recipe);
+  const isSame = (part: Part) => known?.digests[part] === digests[part];
+  const isFurther = known !== null && TRIAL_PAGES.indexOf(options.until) > TRIAL_PAGES.indexOf(known.until);
+  return {
+    ...{ options, asked, digests },
+    /** The trial before of the same journey, where its search is the recipe's still and it has not come to its end. */
+    known: known && isSame('search') && (known.stoppedAt !== null || isFurther) ? known : null,
+    isSame,
+    chromium: needBrowser(options.chromium, ['playwright-core']),
+    watch: createWatch(recipe),
+    refused: new Set<string>(),
+    began: { at: 'search' as Start, why: null as string | null },
+    offers: [] as readonly FoundOffer[],
+    fares: known?.fares ?? [],
+    agreed: known?.agreed ?? null,
+    till: null as Till | null,
+    failure: null as Failure | null,
+    places: [] as Place[],
+    storageState: null as StorageState | null,
+  };
+}
+
+/**
+ * Tries a recipe at its site.
+ * @throws Problem `usage` for a journey that the recipe does not serve, `browser_missing`
+ */
+export async function tryRecipe(options: TrialOptions) {
+  const { recipe, query, until } = options;
+  if (!isServed(recipe, query)) {
+    throw problem('usage', {
+      message: `The recipe of ${recipe.carrier.name} does not serve this journey.`,
+      fix: `It serves ${recipe.serves.routes.join(', ')}${recipe.search.back ? '' : ', one way'}, for up to ${recipe.serves.most_passengers ?? 9}: add it, or try another one.`,
+    });
+  }
+  const run = beginRun(options);
+  await findAndWalk(run);
+  if (run.known && run.failure?.saw === 'offer_gone') {
+    // The flights of the last trial are sold or gone.
+    await findAndWalk(Object.assign(run, { known: null, failure: null, places: [] }));
+  }
+  const { offers, fares, till, failure, watch, refused, began, agreed, places, storageState, asked, digests } = run;
+  const kept: Kept = {
+    ...{ asked, until, digests, offers, fares, agreed, places, storageState },
+    stoppedAt: failure?.part ?? null,
+  };
+  return { offers, fares, till, failure, watch, refused, began, kept };
+}
+
+const cents = (amount: string): number => Number(parseUsdc(amount));
+
+async function findAndWalk(run: Run): Promise<void> {
+  await findOffers(run);
+  const [cheapest] = [...run.offers].sort((a, b) => a.offer.total_amount - b.offer.total_amount);
+  if (cheapest && run.failure === null && run.options.until !== 'offers') await walkOn(run, cheapest);
+}
+
+async function findOffers(run: Run): Promise<void> {
+  const { recipe, query } = run.options;
+  if (run.known && run.known.offers.length > 0) {
+    run.offers = run.known.offers;
+    run.began.why = 'the flights are known from the last trial';
+    return;
+  }
+  await visiting(run, null, async (visit) => {
+    const seen = await lookForFlights(visit, query);
+    await run.watch.look('search');
+    run.offers = offersOf(recipe, query, seen, { quotedAtMs: run.options.nowMs, newId: () => 'trial' });
+    if (run.offers.length === 0) throw new Misfit('search', 'search (list)', 'no flight of this day that can be sold');
+  });
+}
+
+/** Goes on from the flights, as far as the trial is to come. */
+async function walkOn(run: Run, { flights }: FoundOffer): Promise<void> {
+  const { query, until } = run.options;
+  const trip = {
+    kept: { query, flights },
+    passengers: inventedTravellers(query.adults),
+    ...{ reference: REFERENCE, mailAddress: null },
+  };
+  const places = run.known?.places.filter(({ start }) => partsBefore(start).every(run.isSame)) ?? [];
+  await visiting(run, places.length > 0 ? (run.known?.storageState ?? null) : null, async (visit) => {
+    const way = wayOf(visit, trip);
+    const begun = STARTS.indexOf(await resumed(run, visit, places));
+    /** Does what is left of the way up to a page, and notes the page. */
+    const upTo = async (start: Start, work: () => Promise<unknown>) => {
+      if (begun >= STARTS.indexOf(start)) return;
+      await work();
+      const names = await settledNames(visit);
+      run.places = [...run.places.filter((one) => one.start !== start), { start, url: visit.page.url(), names }];
+      run.storageState = await visit.page.context().storageState();
+    };
+    await upTo('flights', way.search);
+    await upTo('fares', way.flights);
+    let menu: Awaited<ReturnType<typeof way.fares>> | null = null;
+    if (begun <= STARTS.indexOf('menu')) menu = await seeMenu(run, way, begun === STARTS.indexOf('menu'));
+    if (until === 'fares') return;
+    await upTo('menu', async () => undefined);
+    await upTo('passengers', async () => menu && takeCheapest(run, menu));
+    await upTo('extras', way.passengers);
+    await run.watch.look('passengers');
+    if (until === 'passengers') return;
+    await upTo('till', way.extras);
+    run.till = await tillOf(await way.till(), run.agreed);
+    await run.watch.look('till', true);
+  });
+}
+
+async function seeMenu(run: Run, way: ReturnType<typeof wayOf>, isThere: boolean) {
+  const menu = await way.fares(isThere);
+  run.fares = menu.seen.map(({ fare }) => fare);
+  await run.watch.look('fares');
+  return menu;
+}
+
+async function takeCheapest(
+  run: Run,
+  { walk, seen }: Awaited<ReturnType<ReturnType<typeof wayOf>['fares']>>,
+): Promise<void> {
+  const [cheapest] = [...run.fares].sort((a, b) => cents(a.totalAmountDecimal) - cents(b.totalAmountDecimal));
+  if (!cheapest) return;
+  run.agreed = { decimal: cheapest.totalAmountDecimal, currency: cheapest.totalCurrency };
+  await takeFare(walk, seen, cheapest, cheapest.totalAmountDecimal);
+}
+
+/** Goes to the latest page of the last trial that is as it was left, choices included. */
+async function resumed(run: Run, visit: Visit, places: readonly Place[]): Promise<Start> {
+  for (const place of [...places].reverse()) {
+    const answer = await visit.page
+      .goto(place.url, { waitUntil: 'domcontentloaded', timeout: 30_000 })
+      .catch(() => null);
+    if (!answer?.ok() || (await settledNames(visit)) !== place.names) continue;
+    run.began = { at: place.start, why: 'the page of the last trial is there, as it was left' };
+    run.places = places.slice(0, places.indexOf(place) + 1);
+    return place.start;
+  }
+  if (places.length > 0) {
+    run.began.why = 'no page of the last trial is there as it was left';
+    await visit.page.context().clearCookies();
+  }
+  return 'search';
+}
+
+/** Looks at the till, touching nothing. */
+async function tillOf(walk: Walk, agreed: Money | null): Promise<Till> {
+  const { till } = walk.visit.recipe;
+  const total = await totalAsked(walk);
+  const found: TillTarget[] = [];
+  const targets = [...till.card, { at: till.pay }].flatMap((step) => ('at' in step && step.at ? [step.at] : []));
+  for (const target of targets) {
+    const place = placeIn(walk.visit.recipe, target) ?? [];
+    const count = await shown(walk, target).count();
+    found.push({ place, target, count, near: count === 1 ? [] : await nearestTo(walk, target).catch(() => []) });
+  }
+  return { total, isAgreed: agreed && isSamePrice(total, agreed), found };
+}
+
+/** Visits once, and notes how it failed. */
+async function visiting(
+  run: Run,
+  storageState: StorageState | null,
+  work: (visit: Visit) => Promise<void>,
+): Promise<void> {
+  const { chromium, watch, options } = run;
+  const { recipe, visitMs, signal } = options;
+  signal.throwIfAborted();
+  const visit = await openVisit(
+    {
+      ...{ playwright: installed('playwright-core').chromium, chromium, visitMs, watcher: watch.watcher },
+      ...(storageState && { storageState }),
+    },
+    recipe,
+  );
+  const leave = () => void visit.close().catch(() => undefined);
+  signal.addEventListener('abort', leave, { once: true });
+  watch.attend(visit);
+  try {
+    await work(visit);
+  } catch (error) {
+    signal.throwIfAborted();
+    run.failure = await failureOf(run, visit, error);
+    await watch.look(run.failure.part, true).catch(() => undefined);
+  } finally {
+    signal.removeEventListener('abort', leave);
+    for (const host of visit.refused) run.refused.add(host);
+    await visit.close();
+  }
+}
+
+/** @throws what is no end of a visit */
+async function failureOf({ options, watch }: Run, visit: Visit, error: unknown): Promise<Failure> {
+  const { recipe, query } = options;
+  const nothing = { target: null, place: null, near: [] };
+  const part = watch.steps.at(-1)?.part ?? 'search';
+  const step = watch.steps.at(-1)?.step ?? '';
+  if (error instanceof Stopped) {
+    const { reason } = error;
+    const saw = typeof reason === 'string' ? reason : `the form was rejected: ${reason.rejected.join(', ')}`;
+    return { kind: 'stopped', part, step, saw, ...nothing };
+  }
+  if (!(error instanceof Misfit)) {
+    if (!(error instanceof BrowserGone) && !visit.isGone()) throw error;
+    return { kind: 'failed', part, step, saw: 'the browser is gone, or the visit took too long', ...nothing };
+  }
+  const failed = { kind: 'misfit' as const, part: error.part, step: error.step, saw: error.saw };
+  if (!error.at) return { ...failed, ...nothing };
+  const target = error.at;
+  const place = placeIn(recipe, target);
+  const [first] = inventedTravellers(query.adults);
+  const values = {
+    ...queryValues(query),
+    ...contactValues(first, null),
+    ...(first && passengerValues(first, 0)),
+    reference: REFERENCE,
+  };
+  const walk = { ...walkOf(visit, error.part, values), clear: null };
+  const list = place && isInItem(place) ? listOf(recipe, place) : null;
+  const item = list && shown(walk, list).first();
+  const near = await nearestTo({ ...walk, item }, target, options.namesBefore?.(error.part)).catch(() => []);
+  return { ...failed, target, place, near };
+}
+
+/** Places within the items of a list. */
+const isInItem = (place: readonly (string | number)[]): boolean => place.includes('read') || place.includes('choose');
+
+function listOf({ search, fares }: Recipe, place: readonly (string | number)[]): Target | null {
+  if (place[0] === 'fares') return fares?.list ?? null;
+  if (place[0] !== 'search') return null;
+  return (place[1] === 'back' ? search.back : search.out)?.list ?? null;
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import type { Visit, Watcher } from '../page/index.ts';
+import { pause } from '../page/index.ts';
+import type { Recipe, RecipePart } from '../recipes/index.ts';
+import { namesOn } from './names.ts';
+
+/** A page that a trial came to. */
+export interface SeenPage {
+  readonly part: RecipePart;
+  readonly path: string;
+  readonly heading: string;
+  readonly names: string;
+  readonly screenshot: Buffer | null;
+}
+
+export interface Reading {
+  readonly part: RecipePart;
+  readonly field: string;
+  /** The page's; null: nothing was there. */
+  readonly text: string | null;
+  readonly value: unknown;
+}
+
+const DRAW_MS = 5_000;
+const SETTLES_MS = 200;
+const MOST_SETTLING_MS = 3_000;
+
+/** A place in a recipe by identity, such as `search.steps[1].at`; null: it is not of this recipe. */
+export function placeIn(recipe: unknown, wanted: object): (string | number)[] | null {
+  if (recipe === wanted) return [];
+  if (recipe === null || typeof recipe !== 'object') return null;
+  for (const [key, value] of Object.entries(recipe)) {
+    const within = placeIn(value, wanted);
+    if (within) return [Array.isArray(recipe) ? Number(key) : key, ...within];
+  }
+  return null;
+}
+
+/** Waits until the page's names no longer change. */
+export async function settledNames({ page }: Visit): Promise<string> {
+  const endsAtMs = performance.now() + MOST_SETTLING_MS;
+  let names = await namesOn(page);
+  for (;;) {
+    await pause(SETTLES_MS);
+    const now = await namesOn(page);
+    if (now === names || performance.now() > endsAtMs) return now;
+    names = now;
+  }
+}
+
+/** Notes the steps, readings and pages of a trial's visits. */
+export function createWatch(recipe: Recipe) {
+  const steps: { readonly part: RecipePart; readonly step: string; readonly place: readonly (string | number)[] }[] =
+    [];
+  const readings: Reading[] = [];
+  const pages: SeenPage[] = [];
+  let last = '';
+  let on: Visit | null = null;
+  let visits = 0;
+
+  async function look(part: RecipePart, isEnd = false): Promise<void> {
+    if (!on) return;
+    const { page } = on;
+    const { pathname } = new URL(page.url());
+    const heading = await page
+      .getByRole('heading')
+      .filter({ visible: true })
+      .first()
+      .textContent({ timeout: 300 })
+      .catch(() => null);
+    const key = `${pathname} ${heading}`;
+    if (key === last && !isEnd) return;
+    if (key === last) pages.pop();
+    last = key;
+    const names = await namesOn(page);
+    pages.push({ part, path: pathname, heading: (heading ?? '').trim(), names, screenshot: await draw(on) });
+  }
+
+  const watcher: Watcher = {
+    async done(part, step, taken) {
+      steps.push({ part, step, place: placeIn(recipe, taken) ?? [] });
+      await look(part).catch(() => undefined);
+    },
+    read: (part, field, text, value) => readings.push({ part, field, text, value }),
+  };
+  return {
+    ...{ watcher, steps, readings, pages, look },
+    get visits() {
+      return visits;
+    },
+    /** The visit whose pages are looked at. */
+    attend(visit: Visit) {
+      on = visit;
+      visits += 1;
+      last = '';
+    },
+  };
+}
+
+const draw = ({ page }: Visit): Promise<Buffer | null> =>
+  page.screenshot({ animations: 'disabled', timeout: DRAW_MS, fullPage: true }).catch(() => null);
+
+export const digestOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);

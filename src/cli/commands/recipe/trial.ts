@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { problem } from '../../../kernel/problems.ts';
+import { makeFolder, onFile, writeWhole } from '../../../kernel/storage.ts';
+import { dateOption } from '../../searching/index.ts';
+import { settingsIn } from '../../settings/index.ts';
+import type { CommandContext, OptionsOf } from '../../spec/index.ts';
+import type { DocumentOf } from '../../spec/published.ts';
+import type * as result from './result.ts';
+import type * as spec from './spec.ts';
+
+type Desk = Awaited<ReturnType<CommandContext['session']['trialDesk']>>;
+export type Trial = Awaited<ReturnType<Desk['tryRecipe']>>;
+export type TriedDocument = DocumentOf<typeof result.recipeTry>;
+type Place = readonly (string | number)[];
+
+/** What `try` and `doctor` begin with. @throws Problem `usage`, `recipe_invalid` */
+export async function trialOf(
+  context: CommandContext,
+  options: OptionsOf<typeof spec.recipeDoctor>,
+  until: TriedDocument['until'],
+) {
+  const { session, environment, clock, signal } = context;
+  const setting = settingsIn(environment);
+  const { url } = options;
+  if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
+    throw problem('usage', { message: `${url} is no address of a site.`, fix: 'Such as http://127.0.0.1:4050.' });
+  const desk = await session.trialDesk();
+  const recipe = desk.recipeToTry(resolve(options.recipe), (code) => url ?? setting('carrier_sites')?.[code], until);
+  const departDate = await dateOption(context, '--depart', options.depart);
+  const returnDate = options.return && (await dateOption(context, '--return', options.return, departDate));
+  const { from: origin, to: destination, adults } = options;
+  const visitSeconds = setting('visit_seconds');
+  return {
+    desk,
+    recipe,
+    folder: resolve(options.out ?? `trial-${recipe.carrier.code.toLowerCase()}`),
+    given: {
+      ...{ recipe, signal, nowMs: clock.now(), chromium: setting('chromium') },
+      visitMs: (visitSeconds ?? 90) * 1000,
+      query: {
+        ...{ origin, destination, departDate, adults, cabinClass: 'economy' as const },
+        ...(returnDate !== undefined && { returnDate }),
+      },
+    },
+  };
+}
+
+/** `search.steps[1].at` */
+export const placeText = (place: Place): string =>
+  place.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`)).join('');
+
+export const failureOf = ({ failure }: Pick<Trial, 'failure'>): TriedDocument['failure'] =>
+  failure && {
+    ...{ kind: failure.kind, part: failure.part, step: failure.step, saw: failure.saw },
+    path: failure.place && placeText(failure.place),
+    looked_for: failure.target,
+    nearest: failure.near.map(nearOf),
+  };
+
+type Near = NonNullable<TriedDocument['failure']>['nearest'][number];
+
+export const nearOf = ({ target, words, likeness }: Omit<Near, 'target'> & { readonly target: object }): Near => ({
+  ...{ target: { ...target }, words, likeness: Math.round(likeness * 100) / 100 },
+});
+
+/** A value as its reading gives it: `40.30 USD`, `2026-12-15 09:05`. */
+export function valueText(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== 'object') return String(value);
+  if ('decimal' in value && 'currency' in value) return `${value.decimal} ${value.currency}`;
+  const { year, month, day, hour, minute } = value as Readonly<Record<string, number | null>>;
+  const two = (number: number | null | undefined) => String(number ?? '??').padStart(2, '0');
+  const date = day == null ? '' : `${year ?? '????'}-${two(month)}-${two(day)}`;
+  return `${date}${hour == null ? '' : ` ${two(hour)}:${two(minute)}`}`.trim();
+}
+
+const PART_ORDER = ['search', 'fares', 'passengers', 'extras', 'till'];
+
+const slug = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 40);
+
+/** Writes the pages into the folder; the later of two with one name stays. */
+export function writePages(folder: string, pages: Trial['watch']['pages']): TriedDocument['pages'] {
+  makeFolder(folder);
+  const written = new Map<string, TriedDocument['pages'][number]>();
+  for (const { part, path, heading, names, screenshot } of pages) {
+    const name = `${PART_ORDER.indexOf(part) + 1}-${part}-${slug(heading) || slug(path) || 'start'}`;
+    if (screenshot) writeWhole(join(folder, `${name}.png`), screenshot, { mayBeLost: true });
+    writeWhole(join(folder, `${name}.names.txt`), `${names}\n`, { mayBeLost: true });
+    const files = { screenshot: screenshot && `${name}.png`, names: `${name}.names.txt` };
+    written.delete(name);
+    written.set(name, { part, path, heading, ...files });
+  }
+  return [...written.values()];
+}
+
+/** A document that an earlier trial left; null: none, or one that cannot be read. */
+export function keptDocument<T>(folder: string, name: string): T | null {
+  const file = join(folder, name);
+  if (!existsSync(file)) return null;
+  try {
+    return JSON.parse(onFile(file, () => readFileSync(file, 'utf8'))) as T;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
