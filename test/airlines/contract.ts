@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LiveOffer, OrderRequest, Provider } from '../../src/airlines/provider.ts';
 import { OrderRefused } from '../../src/airlines/provider.ts';
+import { seatsOn } from '../../src/kernel/domain/seats.ts';
+import { formatUsdc, parseUsdc } from '../../src/kernel/money.ts';
 import { isProblem, type ProblemCode } from '../../src/kernel/problems.ts';
 import type { Offer, Passenger } from '../../src/wire/flights/index.ts';
 import * as schemas from '../../src/wire/flights/offers.ts';
@@ -231,6 +233,51 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
       expect(Number(detail.current_ticket_amount)).toBe(Number(live.offer.total_amount_decimal));
       expect(await airline.provider.findOrder(wanted.reference, wanted.offerId)).toBeNull();
       await expectOrders(wanted.reference, 0);
+    });
+
+    /** One that can be ordered with a seat that costs something. */
+    async function seated() {
+      for (const found of await search(airline.route)) {
+        if (found.total_currency !== 'USD' || !airline.isBookable(found)) continue;
+        const live = await airline.provider.offer(found.offer_id);
+        const [map] = (await live.seatMaps?.()) ?? [];
+        const [one] = (map ? seatsOn(map) : []).flatMap(({ designator, sold }) =>
+          sold.flatMap(({ currency, amount }) => (currency === 'USD' && amount > 0n ? { designator, amount } : [])),
+        );
+        if (map && one) return { live, map, one };
+      }
+      throw new Error('no seats are sold');
+    }
+
+    test('a chosen seat is a part of the price, and is sold once', async (context) => {
+      if (!airline.books) return context.skip();
+      const { live, map, one } = await seated();
+      const seats = [{ passenger_index: 0, segment_index: map.segment_index, designator: one.designator }];
+      const withSeat = formatUsdc(parseUsdc(live.offer.total_amount_decimal) + one.amount);
+      const bare = request(live, { seats });
+      expect(await failureOf(airline.provider.createOrder(bare))).toMatchObject({ code: 'offer_repriced' });
+      await expectOrders(bare.reference, 0);
+      const wanted = request(live, { seats, expectedAmountDecimal: withSeat });
+      const order = await airline.provider.createOrder(wanted);
+      expect([Number(order.totalAmountDecimal), order.seats]).toEqual([Number(withSeat), seats]);
+      const again = (await search(airline.route, 1)).filter(
+        ({ comparison_key, total_currency, offer_id }) =>
+          comparison_key === live.offer.comparison_key && total_currency === 'USD' && offer_id !== live.offer.offer_id,
+      );
+      let asked = 0;
+      for (const { offer_id } of again) {
+        const next = await airline.another().offer(offer_id);
+        const shown = (await next.seatMaps?.())?.find(({ segment_index }) => segment_index === map.segment_index);
+        const sold = shown && seatsOn(shown).find(({ designator }) => designator === one.designator)?.sold;
+        if (!sold) continue;
+        asked += 1;
+        expect(sold).toEqual([]);
+        const late = request(next, { seats });
+        expect(await failureOf(airline.provider.createOrder(late))).toMatchObject({ code: 'seat_unavailable' });
+        await expectOrders(late.reference, 0);
+        break;
+      }
+      expect(asked).toBe(1);
     });
 
     test('a price that rose meanwhile is never paid in silence', async (context) => {

@@ -47,12 +47,15 @@ export function scriptedAirline(nowMs: () => number) {
     quote: null as CancellationQuote | null,
     quoted: 0,
     taken: [] as (string | undefined)[],
+    /** The seats that it shows; absent: none are sold. */
+    seatMaps: undefined as LiveOffer['seatMaps'],
     balance: { amountDecimal: '100000.00', currency: 'USD' } as ProviderBalance,
   };
   const live = (offerId: string): LiveOffer => ({
     passengerCount: script.passengerCount,
     offer: offerOf(offerId, script, nowMs()),
     availableServices: [],
+    ...(script.seatMaps && { seatMaps: script.seatMaps }),
   });
   const told = async <T>(call: keyof Provider, answer: () => T): Promise<T> => {
     await script.before[call]?.();

@@ -92,6 +92,22 @@ test('many unpaid calls about one offer ask the airline once, at the same moment
   expect(asked).toEqual(['offer', 'offer']);
 });
 
+test('the seats of an offer are read once for many unpaid calls, too', async () => {
+  const sold = [{ passenger_index: 0, amount: 5_000_000n, currency: 'USD' }];
+  const seat = { designator: '12A', name: null, disclosures: [], sold };
+  world.airline.script.seatMaps = async () => {
+    asked.push('seats');
+    return [{ segment_index: 0, cabins: [{ deck: 0, cabin_class: null, rows: [[[seat]]] }] }];
+  };
+  const seats = [{ passenger_index: 0, segment_index: 0, designator: '12A' }];
+  for (let n = 0; n < 10; n++) {
+    const locked = await from(`203.0.113.${n}`, '/air/intents', { ...intentOn('off_1'), seats });
+    const shown = await from(`203.0.113.${n}`, '/air/offer-details', { offer_id: 'off_1', seats: true });
+    expect([locked.status, shown.status]).toEqual([402, 402]);
+  }
+  expect(asked).toEqual(['offer', 'seats']);
+});
+
 test('a client whose unpaid calls ask too often leaves the airline in peace, and is challenged all the same', async () => {
   for (let n = 0; n < 40; n++) {
     expect((await from('203.0.113.5', '/air/intents', intentOn(`off_${n}`))).status).toBe(402);

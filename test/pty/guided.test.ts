@@ -147,10 +147,23 @@ proofTest.each([
   expect(payments).toHaveLength(1 + locks);
 });
 
+/** By arrows, the first seat that is free next to another letter; none on further flights. */
+async function chooseSeat(screen: Screen): Promise<void> {
+  const map = await screen.shows(/\? Seat, LIS → [\s\S]*\[A\] B[\s\S]*No seat[\s\S]*Ctrl-C quit$/);
+  const [, row = ''] = /^ +(\d+) . {2}\d {2}/m.exec(map.slice(map.indexOf('No seat'))) ?? [];
+  screen.type(`${row}${KEYS.right}${KEYS.right}${KEYS.left}`);
+  await screen.shows(new RegExp(`A \\[B\\] C[\\s\\S]*${row}B: [\\d.]+ USD`));
+  screen.type(KEYS.enter);
+  await answer(screen, /\? Seat, FRA → BER/, '');
+  await answer(screen, new RegExp(`Change the seats: ${row}B for [\\d.]+ USD`), '');
+  await screen.shows(new RegExp(`Seats .*${row}B; [\\d.]+ USDC of the price`));
+}
+
 test('Ctrl-C at the review leaves the ticket unpaid, and the next walk goes on with it to the booking', async () => {
   const first = begin(80);
   await toTheFare(first);
-  await answer(first, /Lock this fare for 0\.10 USDC\?/, '');
+  await answer(first, /Lock this fare for 0\.10 USDC\?/, KEYS.down);
+  await chooseSeat(first);
   await answer(first, /Given names/, 'Ana');
   await answer(first, /Family name/, 'Moreira');
   await answer(first, /Date of birth/, '1990-04-12');

@@ -12,6 +12,8 @@ export const KEYS = {
   enter: '\r',
   up: '\u001b[A',
   down: '\u001b[B',
+  right: '\u001b[C',
+  left: '\u001b[D',
   escape: '\u001b',
 } as const;
 

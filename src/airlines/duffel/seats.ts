@@ -56,7 +56,7 @@ function readElement(raw: Fields, passengers: readonly string[]): Seat<DuffelSea
   return {
     designator,
     name: text(raw.name),
-    disclosures: texts(raw.disclosures),
+    disclosures: termsOf(raw.disclosures),
     sold: objects(raw.available_services).flatMap((service) => {
       const [id, price, of] = [text(service.id), amount(service.total_amount), currency(service.total_currency)];
       const passenger_index = passengers.indexOf(String(service.passenger_id));
@@ -65,6 +65,14 @@ function readElement(raw: Fields, passengers: readonly string[]): Seat<DuffelSea
     }),
   };
 }
+
+const MOST_TERMS = 2_000;
+
+/** Terms are often longer than other texts, and none is left out. */
+const termsOf = (value: unknown): string[] =>
+  (list(value) ?? []).flatMap((one) =>
+    typeof one === 'string' && one.trim() !== '' ? one.trim().slice(0, MOST_TERMS) : [],
+  );
 
 /** The seats of an order's services. */
 export function seatsIn(

@@ -95,8 +95,7 @@ const seatsOf = ({ trip }: Walk, offerId: string): readonly WantedSeat[] =>
   trip.seats?.offerId === offerId ? trip.seats.chosen : [];
 
 function seatsLine(walk: Walk, offerId: string): string {
-  const chosen = seatsOf(walk, offerId).map(({ designator }) => designator);
-  if (chosen.length > 0) return `Change the seats: ${chosen.join(', ')}`;
+  if (seatsOf(walk, offerId).length > 0) return `Change the seats: ${walk.trip.seats?.said}`;
   const isRead = walk.trip.seats?.offerId === offerId;
   return isRead ? 'Choose seats first' : `Choose seats first; reading them costs ${walk.context.terminal.usdc('0.01')}`;
 }
@@ -300,7 +299,7 @@ async function goOnWithoutLock(walk: Walk, intent: Intent, mayLock: boolean): Pr
       const chosen = seats?.chosen.map(({ passenger_index, segment_index, designator }) => ({
         ...{ passenger_index, segment_index, designator },
       }));
-      trip.seats ??= { offerId: intent.offer_id, details: null, chosen: chosen ?? [] };
+      trip.seats ??= { offerId: intent.offer_id, details: null, chosen: chosen ?? [], said: '' };
       trip.intent = await lock(walk, intent.offer_id);
       said(walk, 'Locked', 'again', lockCommand(intent.offer_id));
       return 'review';

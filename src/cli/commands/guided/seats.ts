@@ -1,5 +1,6 @@
 import type { WantedSeat } from '../../../kernel/domain/seats.ts';
 import { travellerType } from '../../../kernel/domain/travel-ages.ts';
+import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { harmlessDocument, isSpoken, type Screen, type StepLine } from '../../../terminal/index.ts';
 import type { OfferDetailsResponse, SeatMap, SeatMapSeat } from '../../../wire/flights/index.ts';
 import { askedBags } from '../../searching/index.ts';
@@ -36,7 +37,15 @@ export async function chooseSeats(walk: Walk, offerId: string): Promise<void> {
     }
     at += designator === undefined ? -1 : 1;
   }
-  trip.seats = { offerId, details, chosen: chosen.filter((seat) => seat !== null) };
+  const seats = chosen.filter((seat) => seat !== null);
+  const prices = seats.map(({ passenger_index, segment_index, designator }) => {
+    const map = turns.find((turn) => turn.map.segment_index === segment_index)?.map;
+    const seat = map && view.seatsOn(map).find((one) => one.designator === designator);
+    return parseUsdc((seat && view.seatPrice(seat, passenger_index)) ?? '0');
+  });
+  const cost = formatUsdc(prices.reduce((sum, price) => sum + price, 0n));
+  const names = seats.map(({ designator }) => designator).join(', ');
+  trip.seats = { offerId, details, chosen: seats, said: `${names} for ${cost} ${details.offer.total_currency}` };
 
   async function readSeats(): Promise<OfferDetailsResponse> {
     const flights = await session.flights();

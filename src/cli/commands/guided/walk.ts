@@ -79,6 +79,8 @@ export class Trip {
     readonly offerId: string;
     readonly details: OfferDetailsResponse | null;
     readonly chosen: readonly WantedSeat[];
+    /** `14B, 14C for 21.00 USD` */
+    readonly said: string;
   } | null = null;
   intent: Intent | null = null;
   party: Party | null = null;

@@ -22,6 +22,9 @@ export interface SeatGrid {
 }
 
 const isSeat = (element: Element): element is SeatMapSeat => typeof element !== 'string';
+export const seatsOn = ({ cabins }: SeatMap): SeatMapSeat[] =>
+  cabins.flatMap(({ rows }) => rows.flat(2)).filter(isSeat);
+
 const letterOf = ({ designator }: SeatMapSeat): string => designator.slice(-1);
 const numberOf = ({ designator }: SeatMapSeat): string => designator.slice(0, -1);
 
@@ -56,9 +59,8 @@ export function seatPrice({ prices }: SeatMapSeat, passenger: number | null): st
 }
 
 /** The cheapest seat without terms of its own; null: none is left. */
-export function cheapestSeat({ cabins }: SeatMap, passenger: number): string | null {
-  const seats = cabins.flatMap(({ rows }) => rows.flat(2)).filter(isSeat);
-  const [first] = seats
+export function cheapestSeat(map: SeatMap, passenger: number): string | null {
+  const [first] = seatsOn(map)
     .flatMap((seat) => {
       const price = seat.disclosures ? null : seatPrice(seat, passenger);
       return price === null ? [] : { price: Number(price), designator: seat.designator };
@@ -72,8 +74,8 @@ const TAKEN = '×';
 const CHOSEN = '●';
 
 /** Prices in bands that a digit names: 0 costs nothing, and neighbours share a band where there are more than nine. */
-function bandsOf({ cabins }: SeatMap, passenger: number | null) {
-  const seats = cabins.flatMap(({ rows }) => rows.flat(2)).filter(isSeat);
+function bandsOf(map: SeatMap, passenger: number | null) {
+  const seats = seatsOn(map);
   const prices = [...new Set(seats.flatMap((seat) => seatPrice(seat, passenger) ?? []))]
     .filter((price) => Number(price) > 0)
     .toSorted((a, b) => Number(parseUsdc(a) - parseUsdc(b)));
