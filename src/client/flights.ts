@@ -69,7 +69,7 @@ export function createFlightsClient(ports: FlightsClientPorts) {
     },
     offerDetails: (offerId: string, options: DetailsOptions = {}) => offerDetails(ports, offerId, options),
     createIntent: (request: wire.CreateIntentRequest, options: CallOptions = {}) =>
-      paid(post('/air/intents', request), createdIntentOf, options),
+      paid(post('/air/intents', request), createdIntentOf, options).catch(saidOfLater),
     /** With the support code, includes an operator's reason for a rejected refund. */
     async intent(
       intentId: string,
@@ -157,7 +157,7 @@ async function offerDetails(
   const call = { ...post('/air/offer-details', request), freshForMs: FRESH_MS };
   const deadlineMs = clock.now() + timeoutOf(ports);
   for (;;) {
-    const details = await askPaid(ports, call, offerDetailsOf, options);
+    const details = await askPaid(ports, call, offerDetailsOf, options).catch(saidOfLater);
     if (details.value.fare_menu?.status !== 'pending') return details;
     const pauseMs = Math.max(SHORTEST_PAUSE_MS, details.value.poll_after_ms ?? MENU_PAUSE_MS);
     if (clock.now() + pauseMs > deadlineMs) return details;

@@ -83,6 +83,11 @@ test('a flight that the fare has not, and an offer without seats, are refused fr
   const wrong = await run(`intent ${agency} --seats LIS-JFK:12A`);
   expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('LIS-JFK')]);
   expect((await run(`intent ${agency} --seats 12`)).exitCode).toBe(2);
+  const paid = async () => (await run('payments list --json')).json().payments as object[];
+  const before = (await paid()).length;
+  const lowcost = await run('intent lowcost:any --seats 12A --json');
+  expect([lowcost.exitCode, lowcost.json().error]).toMatchObject([5, { code: 'seats_unavailable' }]);
+  expect(await paid()).toHaveLength(before);
   expect((await run(`offer ${agency} --seats --fares`)).exitCode).toBe(2);
 });
 

@@ -267,7 +267,11 @@ async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
 
 /** Refusals of a booking before its payment: the fare is no longer available as it was locked. */
 const isFareGone = (error: unknown): error is Problem =>
-  isProblem(error, 'intent_expired', 'offer_expired', 'offer_repriced', 'offer_unavailable', 'fare_menu_expired');
+  isProblem(
+    error,
+    ...(['intent_expired', 'offer_expired', 'offer_repriced', 'offer_unavailable', 'fare_menu_expired'] as const),
+    ...(['bags_unavailable', 'seats_unavailable', 'seat_unavailable'] as const),
+  );
 
 /**
  * Continues after an expired lock, or a fare that has changed since: the same fare again, or another search, with the same

@@ -18,6 +18,8 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
   const row = isMenuOffer(offerId) && offerId !== options.offerId ? options.offerId : null;
   // A row of a list is locked with the bags that its price has.
   const bags = askedBags(bagsIn(options) ?? session.recentOffers.bagsOf(options.offerId));
+  // Known before a fare menu is paid for.
+  if (options.seats && offerId.startsWith('lowcost:')) throw problem('seats_unavailable');
   const fare = session.recentOffers.journey(offerId)?.fare ?? null;
   const seats = options.seats && { seats: (await loadSeats()).seatsIn(options.seats, fare) };
   const wallet = await session.wallet();
@@ -51,6 +53,7 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
     terminal.result(withPayment(value, payment), {
       lines: (intent, screen) => createdIntentLines(intent, locked, clock.now(), screen, terminal.settings.verbose),
     });
+    if (seats && !value.seats) terminal.note('This service locked the fare without those seats.');
     const standing = await standingOf(session, value);
     for (const said of standing.disagreements) terminal.note(`${said}.`);
     const next =

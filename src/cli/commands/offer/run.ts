@@ -36,6 +36,7 @@ export const offer: Run<typeof spec.offer> = async (context, options) => {
   });
   const { fare_menu: menu } = value;
   const numbers = menu ? await session.recentOffers.rememberMenu(value.offer, menu.fares) : {};
+  if (options.seats && !value.seat_maps) terminal.note('This service shows no seats.');
   const seatLines = value.seat_maps && (await loadSeatView()).seatMapLines;
   terminal.result(withPayment(value, payment), {
     lines: (details, screen) =>
