@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Affiliate, AffiliateCredit, CreatedIntent, RefundCase } from '../../src/wire/flights/index.ts';
 import { proofTest } from '../proof-only.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
+import { PASSENGER } from './world.ts';
 
 /** An operator approves a refund, for real, of a journey that an affiliate brought: its share is not paid, or owed. */
 
@@ -35,10 +36,10 @@ async function booked(referrer: string): Promise<CreatedIntent> {
   return made;
 }
 
-const askedFor = (made: CreatedIntent) =>
+const askedFor = (made: CreatedIntent, passengers?: number[]) =>
   desk.world.paid(
     '/air/refund-requests',
-    { intent_id: made.intent_id, reason: 'I broke a leg.' },
+    { intent_id: made.intent_id, reason: 'I broke a leg.', ...(passengers && { passengers }) },
     { headers: { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': 'Lovelace' } },
   );
 const decide = (made: CreatedIntent, act: 'approve' | 'reject', body: object) =>
@@ -61,6 +62,19 @@ test('refunded before the arrival: nothing is ever credited; rejected: it is, on
   await world.worker.runDue();
   expect([await gone.paid(), await kept.paid()]).toEqual([0n, BigInt(SHARE)]);
   expect(await gone.credit()).toMatchObject({ bookings_count: 0, pending_amount: 0, owed_amount: 0 });
+});
+
+test('one of two travellers refunded: the share of the other stays credited, and what was paid beyond it is owed', async () => {
+  const { world } = desk;
+  const one = await affiliate();
+  world.airline.script.passengerCount = 2;
+  const made = await world.intent('off_referred_pair', { referrer: one.code });
+  await world.book(made, [PASSENGER, { ...PASSENGER, given_name: 'Ben' }]);
+  world.airline.script.passengerCount = 1;
+  await world.work();
+  expect((await askedFor(made, [2])).status).toBe(202);
+  expect((await decide(made, 'approve', {})).body.status).toBe('refunded');
+  expect(await one.credit()).toMatchObject({ bookings_count: 1, paid_amount: SHARE, owed_amount: SHARE / 2 });
 });
 
 proofTest('refunded after the share was paid: it is owed, and the next journey fills that first', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createOperatorKeys } from '../../src/flights/desk/keys.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { parseUsdc } from '../../src/kernel/money.ts';
-import type { Offer, OfferDetailsResponse, Order, SeatMap, SeatMapSeat } from '../../src/wire/flights/index.ts';
+import type { Intent, Offer, OfferDetailsResponse, Order, SeatMap, SeatMapSeat } from '../../src/wire/flights/index.ts';
 import * as wire from '../../src/wire/flights/schema.ts';
 import { openWorld, PASSENGER, type World } from './world.ts';
 
@@ -84,12 +84,20 @@ test('lock, escrow, order and refund are fare, bags and seats, to the unit; a so
   expect(gone?.prices).toEqual([]);
 
   const penalty = parseUsdc(offer.conditions?.refund_penalty_amount ?? '');
-  expect(await refund(made)).toBe(total - penalty);
+  // The second traveller alone: its own seat is part of its share, and sold again; the first one keeps its own.
+  const { passengers } = (await world.call<Intent>(`/air/intents/${made.intent_id}`, undefined, { headers })).body;
+  const [first, second] = passengers?.map(({ paid_amount }) => BigInt(paid_amount ?? 0)) ?? [];
+  expect((second ?? 0n) - (first ?? 0n)).toBe(priceOf(b) - priceOf(a));
+  const alone = await refund(made, [2]);
+  const left = await world.paid<Order>(`/air/orders/${booked.order_id}`, undefined, { headers });
+  expect(left.body.seats).toEqual(asked.seats.slice(0, 1));
+  const isSold = async (designator: string | undefined) =>
+    PRICES((await details(same.offer_id)).seat_maps?.[0]).find((seat) => seat.designator === designator)?.prices
+      .length === 0;
+  expect([await isSold(a?.designator), await isSold(b?.designator)]).toEqual([true, false]);
+  expect(alone + (await refund(made))).toBe(total - penalty);
   // The airline sells the seat of a cancelled order again.
-  const after = PRICES((await details(same.offer_id)).seat_maps?.[0]).find(
-    ({ designator }) => designator === b?.designator,
-  );
-  expect(after?.prices.length).toBe(1);
+  expect(await isSold(a?.designator)).toBe(false);
   expect(c).toBeDefined();
 });
 
@@ -137,11 +145,13 @@ test('a low-cost menu has no seats to choose, which is said free of charge', asy
 });
 
 /** @returns the amount that came back to the refund wallet */
-async function refund(made: { intent_id: string; customer_support_code: string }): Promise<bigint> {
+async function refund(
+  made: { intent_id: string; customer_support_code: string },
+  passengers?: readonly number[],
+): Promise<bigint> {
   const headers = { 'X-Customer-Support-Code': made.customer_support_code, 'X-Passenger-Family-Name': 'Lovelace' };
-  expect(
-    (await world.paid('/air/refund-requests', { intent_id: made.intent_id, reason: 'ill' }, { headers })).status,
-  ).toBe(202);
+  const asked = { intent_id: made.intent_id, reason: 'ill', ...(passengers && { passengers }) };
+  expect((await world.paid('/air/refund-requests', asked, { headers })).status).toBe(202);
   const keys = createOperatorKeys({ ...world, ids: randomIds(world.clock.now) });
   const { key } = await keys.issue({ keyId: 'key_0', name: 'first' }, 'ana', 'req_1');
   const before = await world.usdc(world.refundWallet.address);

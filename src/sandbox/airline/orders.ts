@@ -221,6 +221,7 @@ function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
   const status = cancelled ? 'cancelled' : settled ? row.fate : 'confirmed';
   const hadTicket = settled && row.fate === 'ticketed' && (row.cancelled_at_ms ?? nowMs) >= row.settled_at_ms;
   const gone = numbersOf(row.cancelled_passengers);
+  const seats = seatsOf(row).filter(({ passenger_index: at }) => !gone.includes(at + 1));
   return {
     providerOrderId: row.order_id,
     reference: row.reference,
@@ -233,7 +234,7 @@ function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
     totalCurrency: row.total_currency,
     slices: JSON.parse(row.slices) as Slice[],
     ...(row.bags !== null && { bags: bagsLeft(row, gone) }),
-    ...(row.seats !== null && { seats: seatsOf(row).filter(({ passenger_index: at }) => !gone.includes(at + 1)) }),
+    ...(seats.length > 0 && { seats }),
     ...(gone.length > 0 && { cancelledPassengers: gone }),
     failure: status === 'failed' ? 'The airline could not issue the ticket.' : null,
     createdAtMs: row.created_at_ms,
