@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
+import { problem } from '../../../src/kernel/problems.ts';
 import type {
   CreatedIntent,
   Intent,
@@ -232,7 +233,15 @@ test.each(['opened', 'authorized'] as const)(
         expect.stringMatching(/^Keep 25\.60 USDC of 75\.60/),
         expect.stringMatching(/^Keep the booking of the other travellers/),
       ]);
-      expect((await desk.ask<RefundCase>(path, {})).body.status).toBe('refunded');
+      // While the airline has cancelled nobody, nothing moves.
+      held.airline.script.before.cancelPassengers = () => {
+        throw problem('provider_failed');
+      };
+      expect((await desk.ask<RefundCase>(path, {})).body.status).toBe('approved');
+      expect([await held.usdc(owner), await held.usdc(held.treasury.address)]).toEqual([before, treasury]);
+      held.airline.script.before = {};
+      await held.work();
+      expect(held.airline.orders.get(made.intent_id)).toMatchObject({ status: 'ticketed', cancelledPassengers: [2] });
       expect((await held.usdc(owner)) - before).toBe(PAYOUT / 2n);
       expect((await held.usdc(held.treasury.address)) - treasury).toBe(TICKET - PAYOUT / 2n);
       expect(await held.show(made)).toMatchObject({ status: 'booked', capture_tx_hash: expect.any(String) });
