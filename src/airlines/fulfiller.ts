@@ -38,6 +38,8 @@ export type NothingBought =
   | { readonly kind: 'form_rejected'; readonly fields: readonly string[] }
   | { readonly kind: 'account_wall' }
   | { readonly kind: 'captcha' }
+  /** The site's own words, before anything was paid. */
+  | { readonly kind: 'declined' | 'sold_out' | 'price_changed' }
   /** The site differs from its recipe, visit after visit. */
   | { readonly kind: 'site_changed' };
 

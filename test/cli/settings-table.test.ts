@@ -23,7 +23,15 @@ const BAD = '\u0007 Bad Name/../x\n';
 /** Settings that take any text, and no other than these. */
 const ANY_TEXT: readonly SettingName[] = [
   ...(['home', 'project_file', 'plain', 'pager', 'code_cache', 'debug_completion'] as const),
-  ...(['recipes', 'carrier_mail_folder', 'chromium', 'telegram_chat', 'seed'] as const),
+  ...([
+    'recipes',
+    'carrier_mail_folder',
+    'carrier_accounts',
+    'carrier_code_folder',
+    'chromium',
+    'telegram_chat',
+    'seed',
+  ] as const),
 ];
 
 const COMMANDS: Partial<Record<SettingName, string>> = {

@@ -12,8 +12,12 @@ const CONFIRMS_WITHIN_MS = 60_000;
 /** For the press before and the reading after. */
 const AROUND_MS = 30_000;
 
-export const confirmsWithinMs = ({ confirmation: { within_ms } }: Recipe): number =>
-  (within_ms ?? CONFIRMS_WITHIN_MS) + AROUND_MS;
+const CHALLENGE_WITHIN_MS = 180_000;
+
+/** The bank's question has a time of its own, and the confirmation its time again behind it. */
+export function confirmsWithinMs({ confirmation: { within_ms: withinMs = CONFIRMS_WITHIN_MS, challenge } }: Recipe) {
+  return withinMs + AROUND_MS + (challenge ? (challenge.within_ms ?? CHALLENGE_WITHIN_MS) + withinMs : 0);
+}
 
 interface Errand {
   readonly purchase: Purchase;
@@ -26,6 +30,8 @@ interface Errand {
   press(): Promise<boolean>;
   /** Records that the card was certainly not charged. */
   release(): Promise<void>;
+  /** Looks for the code that the bank asks for; null: not there yet. */
+  code(): Promise<string | null>;
 }
 
 export type Bought =
@@ -34,6 +40,8 @@ export type Bought =
   | { readonly kind: 'taken_over' }
   | { readonly kind: 'confirmed'; readonly confirmed: Confirmed }
   | { readonly kind: 'later' }
+  /** Pressed, and provably nothing left the page since. */
+  | { readonly kind: 'pressed_in_vain'; readonly outcome: NothingBought; readonly saw: string }
   /** Pressed, with an unknown result. */
   | { readonly kind: 'no_word'; readonly saw: string };
 
@@ -91,9 +99,9 @@ async function pay(walk: Walk, errand: Errand, total: Money): Promise<Bought> {
   if (left === 'ready') {
     if (!(await errand.press())) return { kind: 'taken_over' };
     // The till may have paid by itself.
-    return confirmed(walk, visit.posts.sent.size > 0 ? null : () => press(walk));
+    return confirmed(walk, errand, visit.posts.sent.size > 0 ? null : () => press(walk));
   }
-  if (left === 'sent' || !(await stillWaits(walk))) return confirmed(walk, null);
+  if (left === 'sent' || !(await stillWaits(walk))) return confirmed(walk, errand, null);
   await errand.release();
   if ('error' in left) throw left.error;
   return left;
@@ -141,28 +149,73 @@ async function press(walk: Walk): Promise<void> {
  * Waits for the confirming page, in its own time, as a bank takes some. Never throws.
  * @param first presses the button; null: the page may have paid without it
  */
-async function confirmed(walk: Walk, first: (() => Promise<void>) | null): Promise<Bought> {
+async function confirmed(walk: Walk, errand: Errand, first: (() => Promise<void>) | null): Promise<Bought> {
   const { visit } = walk;
-  const early = first === null ? `sent before the button: ${[...visit.posts.sent].join(' ')}; ` : '';
+  const { posts } = visit;
+  const early = first === null ? `sent before the button: ${[...posts.sent].join(' ')}; ` : '';
+  const before = first === null ? null : posts.requests;
   visit.extend(confirmsWithinMs(visit.recipe));
   try {
     await first?.();
-    return await confirmation(walk);
+    return await confirmation(walk, errand, () => posts.requests === before);
   } catch (error) {
     const saw = error instanceof Error ? error.message.split('\n', 1).join() : 'nothing';
-    return { kind: 'no_word', saw: `${early}${saw}` };
+    const words = error instanceof page.Stopped && error.words ? `: ${error.words}` : '';
+    return { kind: 'no_word', saw: `${early}${saw}${words}` };
   }
 }
 
-async function confirmation(walk: Walk): Promise<Bought> {
-  const { seen, later, within_ms, read } = walk.visit.recipe.confirmation;
+/** @param isSilent nothing has left the page since the press */
+async function confirmation(walk: Walk, errand: Errand, isSilent: () => boolean): Promise<Bought> {
+  const { seen, later, within_ms, read, challenge, ended = [] } = walk.visit.recipe.confirmation;
   const here = page.walkOf(walk.visit, 'confirmation', walk.values, walk.cleared);
-  const found = await page.until(here, 'confirmation', within_ms ?? CONFIRMS_WITHIN_MS, async () => {
-    if (await page.isSeen(here, seen)) return { found: 'confirmed' as const };
-    if (later && (await page.isSeen(here, later))) return { found: 'later' as const };
+  type Found = 'confirmed' | 'later' | 'challenge' | (typeof ended)[number];
+  const look = async (asks: typeof challenge): Promise<{ found: Found } | { saw: string }> => {
+    if (await page.isSeen(here, seen)) return { found: 'confirmed' };
+    if (later && (await page.isSeen(here, later))) return { found: 'later' };
+    for (const end of ended) if (await page.isSeen(here, end.seen)) return { found: end };
+    if (asks && (await page.isSeen(here, asks.seen))) return { found: 'challenge' };
     return { saw: 'no confirmation' };
-  });
-  return found === 'later' ? { kind: 'later' } : { kind: 'confirmed', confirmed: await readConfirmed(here, read) };
+  };
+  const within = within_ms ?? CONFIRMS_WITHIN_MS;
+  let found = await page.until<Found>(here, 'confirmation', within, () => look(challenge));
+  if (found === 'challenge' && challenge) {
+    await answer(here, challenge, errand);
+    // It is answered once: the same question again is no other answer.
+    found = await page.until<Found>(here, 'confirmation', within, () => look(undefined));
+  }
+  if (typeof found === 'object') return endedAs(walk, found, isSilent);
+  return found === 'confirmed' ? { kind: found, confirmed: await readConfirmed(here, read) } : { kind: 'later' };
+}
+
+type Challenge = NonNullable<Recipe['confirmation']['challenge']>;
+
+const ASKS_EVERY_MS = 500;
+
+/** Answers the bank within its time. @throws Misfit without a code, or where its page is another one */
+async function answer(walk: Walk, challenge: Challenge, errand: Errand): Promise<void> {
+  const { within_ms: withinMs = CHALLENGE_WITHIN_MS, code, steps } = challenge;
+  const values = { ...walk.values };
+  if (code) {
+    const name = `confirmation (code from a ${code.from})`;
+    values['challenge.code'] = await page.until(walk, name, withinMs, async () => {
+      const found = await errand.code();
+      if (found === null) await page.pause(ASKS_EVERY_MS);
+      return found === null ? { saw: 'no code came' } : { found };
+    });
+  }
+  await page.runSteps({ ...walk, values }, steps, errand.purchase.passengers, 'confirmation challenge');
+}
+
+/** The page's words prove nothing by themselves: only a till that sent nothing since the press has sold nothing. */
+async function endedAs(
+  walk: Walk,
+  { seen, as }: NonNullable<Recipe['confirmation']['ended']>[number],
+  isSilent: () => boolean,
+): Promise<Bought> {
+  const saw = `${as}: ${await page.saidAt(walk, seen)}`;
+  const isUnsold = isSilent() && (await stillWaits(walk)) && isSilent();
+  return isUnsold ? { kind: 'pressed_in_vain', outcome: { kind: as }, saw } : { kind: 'no_word', saw };
 }
 
 export async function readConfirmed(walk: Walk, read: Recipe['confirmation']['read']): Promise<Confirmed> {

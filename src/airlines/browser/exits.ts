@@ -14,7 +14,10 @@ type Exit = ReturnType<typeof endingOf> & { readonly subject: string };
 
 export function endingOf(error: unknown): { readonly outcome: string; readonly step: string } {
   if (error instanceof Stopped) {
-    return { outcome: error.message, step: typeof error.reason === 'string' ? '' : error.reason.rejected.join(' ') };
+    return {
+      outcome: error.message,
+      step: typeof error.reason === 'string' ? error.words : error.reason.rejected.join(' '),
+    };
   }
   if (error instanceof Misfit) return { outcome: 'recipe_misfit', step: error.message };
   if (error instanceof BrowserGone) return { outcome: 'browser_gone', step: error.message };
@@ -40,6 +43,7 @@ export async function noteExit(shop: Shop, visit: Visit, { subject, ...exit }: E
     outcome,
     step,
     hosts_refused: redacted([...visit.refused].slice(0, 5).join(' '), words),
+    asked: redacted(visit.asked.join(' | '), words),
   });
   try {
     await keepEvidence(shop, visit, { subject, outcome, step });
@@ -59,10 +63,12 @@ const place = (id: string, part: 'text' | 'screenshot'): string => `browser_evid
 /** Saves a page's text and screenshot, after which it is unusable. */
 export async function keepEvidence(
   { store, secrets, clock }: Ports,
-  { page, recipe, personal }: Pick<Visit, 'page' | 'recipe' | 'personal'>,
+  { page, recipe, personal, asked = [] }: Pick<Visit, 'page' | 'recipe' | 'personal'> & Partial<Pick<Visit, 'asked'>>,
   exit: Exit,
 ): Promise<void> {
-  const { screenshot, text } = await showRedacted(page, personal);
+  const { screenshot, text: shown } = await showRedacted(page, personal);
+  const questions = asked.map((one) => `The page asked: ${redacted(one, privateWords(personal))}`);
+  const text = [...questions, shown].join('\n');
   const id = randomBytes(12).toString('hex');
   const nowMs = clock.now();
   await store

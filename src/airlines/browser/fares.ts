@@ -1,43 +1,63 @@
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import type { Conditions } from '../../wire/flights/index.ts';
 import { type FareContent, fareKey, type SoldFare } from '../fulfiller.ts';
-import { takeItem } from './flights.ts';
+import { priceOf, type SeenFlight, shared, takeItem } from './flights.ts';
 import type { Walk } from './page/index.ts';
 import * as page from './page/index.ts';
-import type { Money } from './recipes/index.ts';
+import type { Money, Recipe } from './recipes/index.ts';
+
+type Fares = NonNullable<Recipe['fares']>;
 
 /**
  * Reads the taken flights' fares, in no meaningful order.
  * @param isThere the visit is at their page
  * @throws Stopped `offer_gone` where none are left
  */
-export async function readFares(walk: Walk, passengerCount: number, isThere = false) {
+export async function readFares(
+  walk: Walk,
+  passengerCount: number,
+  taken: readonly SeenFlight[],
+  isThere = false,
+) {
   const { fares } = walk.visit.recipe;
+  if (!fares) return [{ item: null, fare: listedFare(walk, passengerCount, taken) }];
   if (!isThere) await page.runSteps(walk, fares.steps);
   const seen = [];
   for (const item of await page.itemsOf(walk, fares)) {
-    seen.push({ item, fare: await readFare({ ...walk, item }, passengerCount) });
+    seen.push({ item, fare: await readFare({ ...walk, item }, fares, passengerCount) });
   }
   if (seen.length === 0) throw new page.Stopped('offer_gone');
   return seen;
 }
 
-async function readFare(walk: Walk, passengerCount: number): Promise<SoldFare> {
-  const { read, price_for } = walk.visit.recipe.fares;
+/** The only fare of a site without a fare page: the list of flights has all of it. @throws Misfit for two currencies */
+function listedFare({ visit }: Walk, passengerCount: number, taken: readonly SeenFlight[]): SoldFare {
+  const [currency, ...others] = new Set(taken.map(({ price }) => price.currency));
+  if (currency === undefined || others.length > 0) throw new page.Misfit('search', 'search (list)', 'two currencies');
+  return {
+    brand: shared(taken, 'brand'),
+    checkedBags: shared(taken, 'checkedBags'),
+    carryOnBags: shared(taken, 'carryOnBags'),
+    conditions: null,
+    totalAmountDecimal: formatUsdc(priceOf(visit.recipe, taken, passengerCount)),
+    totalCurrency: currency,
+  };
+}
+
+async function readFare(walk: Walk, { read, price_for }: Fares, passengerCount: number): Promise<SoldFare> {
   const price = page.must(walk, 'price', await page.readsMoney(walk, read, 'price'));
   const times = price_for === 'one' ? BigInt(passengerCount) : 1n;
   return {
     brand: await page.readsText(walk, read, 'brand'),
     checkedBags: await page.readsNumber(walk, read, 'checked_bags'),
     carryOnBags: await page.readsNumber(walk, read, 'carry_on_bags'),
-    conditions: await readConditions(walk),
+    conditions: await readConditions(walk, read),
     totalAmountDecimal: formatUsdc(parseUsdc(price.decimal) * times),
     totalCurrency: price.currency,
   };
 }
 
-async function readConditions(walk: Walk): Promise<Conditions | null> {
-  const { read } = walk.visit.recipe.fares;
+async function readConditions(walk: Walk, read: Fares['read']): Promise<Conditions | null> {
   const says = [read.change_allowed, read.change_penalty, read.refund_allowed, read.refund_penalty];
   if (says.every((reading) => reading === undefined)) return null;
   const changes = await page.readsFlag(walk, read, 'change_allowed');
@@ -83,5 +103,6 @@ export async function takeFare(
   const [one, another] = same.length === 0 && wanted.conditions === null ? asQuoted() : same;
   if (!one) throw new page.Stopped('offer_gone');
   if (another) throw new page.Misfit('fares', 'fares (list)', 'two fares are the same');
-  await takeItem({ ...walk, item: one.item }, walk.visit.recipe.fares.choose, 'fares (choose)');
+  const { item } = one;
+  if (item) await takeItem({ ...walk, item }, walk.visit.recipe.fares?.choose, 'fares (choose)');
 }

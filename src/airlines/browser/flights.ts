@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { namedAirports } from '../../kernel/domain/airports.ts';
+import { parseUsdc } from '../../kernel/money.ts';
 import type { RoundTrip } from '../provider.ts';
 import type { Visit, Walk } from './page/index.ts';
 import * as page from './page/index.ts';
@@ -46,6 +47,21 @@ export function isServed({ serves, search }: Recipe, query: RoundTrip): boolean 
     airportOf(destination) !== null
   );
 }
+
+/** The same of all flights of a trip, else null. */
+export function shared<F extends 'brand' | 'checkedBags' | 'carryOnBags'>(
+  flights: readonly SeenFlight[],
+  field: F,
+): SeenFlight[F] | null {
+  const [value = null, ...others] = new Set(flights.map((flight) => flight[field]));
+  return others.length === 0 ? value : null;
+}
+
+/** The price of a trip for all passengers, in atomic units. */
+export const priceOf = ({ search }: Recipe, flights: readonly SeenFlight[], adults: number): bigint => {
+  const times = search.price_for === 'one' ? BigInt(adults) : 1n;
+  return flights.reduce((sum, { price }) => sum + parseUsdc(price.decimal) * times, 0n);
+};
 
 async function readFlight(walk: Walk, { read }: FlightList, day: string) {
   const departs = page.must(walk, 'departs', await page.readsDate(walk, read, 'departs'));
@@ -115,30 +131,31 @@ export async function lookForFlights(visit: Visit, query: RoundTrip): Promise<Se
 }
 
 /** Searches again and takes an offer's flights, to see their fares. @throws Stopped `offer_gone`, Misfit if two look alike */
-export async function takeFlights(visit: Visit, query: RoundTrip, flights: readonly FlightKey[]): Promise<Walk> {
+export async function takeFlights(visit: Visit, query: RoundTrip, flights: readonly FlightKey[]) {
   const walk = await searched(visit, query);
-  await takeListed(walk, flights);
-  return walk;
+  return { walk, taken: await takeListed(walk, flights) };
 }
 
 /** Takes flights of the list that the visit is at. */
-export async function takeListed(walk: Walk, flights: readonly FlightKey[]): Promise<void> {
+export async function takeListed(walk: Walk, flights: readonly FlightKey[]): Promise<SeenFlight[]> {
   const { search } = walk.visit.recipe;
   const [there, home] = flights;
   if (!there) throw new page.Misfit('search', 'search', 'an offer without flights');
-  await take(walk, search.out, there);
+  const taken = [await take(walk, search.out, there)];
   if (home && search.back) {
     await page.runSteps(walk, search.back.before);
-    await take(walk, search.back, home);
+    taken.push(await take(walk, search.back, home));
   }
+  return taken;
 }
 
-async function take(walk: Walk, list: FlightList, wanted: FlightKey): Promise<void> {
+async function take(walk: Walk, list: FlightList, wanted: FlightKey): Promise<SeenFlight> {
   const seen = await readList(walk, list, wanted.departingAt.slice(0, 10));
   const [one, another] = seen.filter(({ flight }) => isSameFlight(flight, wanted));
   if (!one) throw new page.Stopped('offer_gone');
   if (another) throw new page.Misfit('search', 'search (list)', `${wanted.flightNumber} is there twice`);
   await takeItem({ ...walk, item: one.item }, list.choose, 'search (choose)');
+  return one.flight;
 }
 
 /** Clicks the button within an item, or the item itself. */

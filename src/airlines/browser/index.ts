@@ -1,11 +1,11 @@
-import { isProblem } from '../../kernel/problems.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Fulfiller } from '../fulfiller.ts';
 import { siteFailed } from './exits.ts';
 import * as looking from './looking.ts';
 import { needBrowser, openVisit, type Visit } from './page/index.ts';
-import type { BrowserOptions, Shop } from './ports.ts';
+import type { BrowserOptions, BrowserSettings, Shop } from './ports.ts';
 import { endCards } from './purchases.ts';
-import { installed, isPretend, loadRecipes } from './recipes/index.ts';
+import { installed, isPretend, loadRecipes, type Recipe } from './recipes/index.ts';
 import * as selling from './selling.ts';
 
 export { callOff } from './call-off.ts';
@@ -38,6 +38,26 @@ const DEFAULT_VISIT_MS = 90_000;
 /** `close` ends all visits. */
 export type BrowserFulfiller = Fulfiller & { close(): Promise<void> };
 
+/** Refuses a recipe that would miss something behind the press. @throws Problem `recipe_invalid` */
+function checkSettings({ carrier, confirmation, ...recipe }: Recipe, settings: BrowserSettings): void {
+  const { code } = confirmation.challenge ?? {};
+  const needs = [
+    [
+      JSON.stringify({ ...recipe, confirmation }).includes('{account.'),
+      settings.accounts?.[carrier.code],
+      'an account',
+    ],
+    [code?.from === 'mail', settings.mailFolder, 'a mail folder for codes'],
+    [code?.from === 'person', settings.codeFolder, 'a folder for codes'],
+  ] as const;
+  const [missing] = needs.filter(([isNeeded, given]) => isNeeded && !given);
+  if (missing)
+    throw problem('recipe_invalid', {
+      message: `The recipe of ${carrier.code} needs ${missing[2]}, which no setting names.`,
+      fix: 'docs/settings.md has the settings of carriers.',
+    });
+}
+
 /**
  * Sells from carriers' own sites, each by its recipe. Reads recipes at once, to find mistakes; starts browsers on demand.
  * @throws Problem `recipe_invalid`, `browser_missing`
@@ -45,6 +65,7 @@ export type BrowserFulfiller = Fulfiller & { close(): Promise<void> };
 export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfiller {
   const { settings, log } = options;
   const recipes = loadRecipes(settings.recipes, settings.sites);
+  for (const recipe of recipes) checkSettings(recipe, settings);
   const chromium = needBrowser(settings.chromium);
   if (process.getuid?.() === 0) log('warn', 'browser_unsandboxed', { why: 'root' });
   const visitMs = settings.visitMs ?? DEFAULT_VISIT_MS;
@@ -54,8 +75,9 @@ export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfille
     ...{ ...options, recipes, visitMs },
     visiting: (who, recipe, work) =>
       places(who, async () => {
+        const account = settings.accounts?.[recipe.carrier.code];
         const playwright = installed('playwright-core').chromium;
-        const visit = await openVisit({ playwright, chromium, visitMs }, recipe).catch((error: unknown) => {
+        const visit = await openVisit({ playwright, chromium, visitMs, account }, recipe).catch((error: unknown) => {
           if (isProblem(error)) throw error;
           log('error', 'browser_not_started', { carrier: recipe.carrier.code });
           throw siteFailed('the browser did not start');

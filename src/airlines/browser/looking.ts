@@ -183,13 +183,15 @@ export async function menu(shop: Shop, offerId: string, openedAtMs: number): Pro
 async function visitForMenu(shop: Shop, { recipe, offer, query, flights }: KeptOffer): Promise<MenuOutcome> {
   try {
     const fares = await visitFor(shop, recipe, offer.offer_id, async (visit): Promise<SoldFare[]> => {
-      const { values, cleared } = await takeFlights(visit, query, flights);
-      const seen = await readFares(walkOf(visit, 'fares', values, cleared), query.adults);
+      const { walk, taken } = await takeFlights(visit, query, flights);
+      const seen = await readFares(walkOf(visit, 'fares', walk.values, walk.cleared), query.adults, taken);
       return seen.map(({ fare }) => fare);
     });
     return { kind: 'opened', fares };
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
-    return error.reason === 'offer_gone' ? { kind: 'offer_gone' } : { kind: 'check_failed', why: error.message };
+    return error.reason === 'offer_gone' || error.reason === 'sold_out'
+      ? { kind: 'offer_gone' }
+      : { kind: 'check_failed', why: error.message };
   }
 }

@@ -1,9 +1,11 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Email } from 'postal-mime';
 import { readBounded } from '../../kernel/bounded-file.ts';
+import { parseUsdc } from '../../kernel/money.ts';
 import { onFile } from '../../kernel/storage.ts';
-import type { BrowserSettings } from './ports.ts';
+import type { Purchase } from '../fulfiller.ts';
+import type { BrowserSettings, Shop } from './ports.ts';
 import type { Confirmed } from './purchases.ts';
 import { installed, partOf, type Recipe, readMoneyText, Unreadable } from './recipes/index.ts';
 
@@ -26,24 +28,45 @@ export async function lookForMail(
 ): Promise<Confirmed | null> {
   const { mail, site } = recipe;
   if (!mail) return null;
-  const wanted = address.toLowerCase();
-  for (const raw of mailsIn(mailbox.folder)) {
+  return firstRead(mailbox, { ...mail, address, tell }, (text) => ({
+    bookingReference: partOf(text, mail.booking_reference),
+    paid: mail.paid === undefined ? null : readMoneyText(partOf(text, mail.paid), site),
+  }));
+}
+
+interface Mailbox {
+  readonly folder: string;
+  readonly resolver: Resolver;
+  /** Names of mails to leave out. */
+  readonly old?: ReadonlySet<string>;
+}
+
+interface Wanted {
+  readonly domain: string;
+  readonly subject: string;
+  /** null: any. */
+  readonly address: string | null;
+  tell(why: string): void;
+}
+
+/** Reads the newest believed mail that can be read. @param read throws Unreadable for another one */
+async function firstRead<T>(mailbox: Mailbox, wanted: Wanted, read: (text: string) => T): Promise<T | null> {
+  const { domain, subject, tell } = wanted;
+  const address = wanted.address?.toLowerCase() ?? null;
+  for (const raw of mailsIn(mailbox)) {
     const head = raw.subarray(0, 64_000).toString('latin1').toLowerCase();
-    if (!head.includes(wanted) || !head.includes(mail.domain)) continue;
+    if ((address !== null && !head.includes(address)) || !head.includes(domain)) continue;
     const email = await installed('postal-mime').default.parse(raw);
-    if (domainOf(email) !== mail.domain || !email.to?.some((one) => one.address?.toLowerCase() === wanted)) continue;
-    if (!new RegExp(mail.subject, 'u').test(email.subject ?? '')) continue;
-    const flaw = await flawOf(raw, email, mail.domain, mailbox.resolver);
+    const isTo = address === null || email.to?.some((one) => one.address?.toLowerCase() === address);
+    if (domainOf(email) !== domain || !isTo) continue;
+    if (!new RegExp(subject, 'u').test(email.subject ?? '')) continue;
+    const flaw = await flawOf(raw, email, domain, mailbox.resolver);
     if (flaw !== null) {
       tell(flaw);
       continue;
     }
     try {
-      const text = email.text ?? textOf(email.html ?? '');
-      return {
-        bookingReference: partOf(text, mail.booking_reference),
-        paid: mail.paid === undefined ? null : readMoneyText(partOf(text, mail.paid), site),
-      };
+      return read(email.text ?? textOf(email.html ?? ''));
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       tell('unreadable');
@@ -52,10 +75,68 @@ export async function lookForMail(
   return null;
 }
 
-function* mailsIn(folder: string): Generator<Buffer> {
+/** A mail's name, whatever its flags. */
+const nameOf = (name: string): string => name.replace(/:.*$/, '');
+
+/** Names of the mails that are there. */
+const namesIn = (folder: string): Set<string> =>
+  new Set(['new', 'cur'].flatMap((part) => entriesOf(join(folder, part)).map(({ name }) => nameOf(name))));
+
+/**
+ * The codes that a bank asks for behind the button: of a mail that came since the card was given, or from a file that a person
+ * writes, `<reference>` in the operator's folder, which is removed once it is read.
+ */
+export function codesFor({ settings, log }: Shop, recipe: Recipe, { reference, amountDecimal }: Purchase) {
+  const { code } = recipe.confirmation.challenge ?? {};
+  const { mailFolder, codeFolder } = settings;
+  const file = code?.from === 'person' && codeFolder ? join(codeFolder, reference.replace(/[^\w-]/g, '')) : null;
+  let old: ReadonlySet<string> = new Set();
+  let isAsked = false;
+  return {
+    /** Forgets what was there before. */
+    begin(): void {
+      if (file !== null) rmSync(file, { force: true });
+      if (code?.from === 'mail' && mailFolder) old = namesIn(mailFolder);
+    },
+    async look(): Promise<string | null> {
+      if (code?.from === 'mail') {
+        if (!mailFolder) return null;
+        const tell = (why: string) => log('warn', 'browser_mail_not_believed', { subject: reference, why });
+        return firstRead(
+          { folder: mailFolder, resolver: settings.dnsTexts, old },
+          { ...code, address: null, tell },
+          (text) => {
+            const paid = code.paid === undefined ? null : readMoneyText(partOf(text, code.paid), recipe.site);
+            if (paid && parseUsdc(paid.decimal) !== parseUsdc(amountDecimal)) throw new Unreadable('another amount');
+            return partOf(text, code.code);
+          },
+        );
+      }
+      if (file === null) return null;
+      if (!isAsked) log('warn', 'browser_code_wanted', { subject: reference, carrier: recipe.carrier.code, file });
+      isAsked = true;
+      return takenFrom(file);
+    },
+  };
+}
+
+/** A code of a file, which is then gone; null: there is none yet. */
+function takenFrom(file: string): string | null {
+  let text: string | undefined;
+  try {
+    text = readBounded(file, { mostBytes: 200, isRegular: true })?.toString('utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  if (!text || !/^[\w-]{1,40}$/.test(text)) return null;
+  rmSync(file, { force: true });
+  return text;
+}
+
+function* mailsIn({ folder, old }: Mailbox): Generator<Buffer> {
   const files = ['new', 'cur'].flatMap((part) =>
     entriesOf(join(folder, part)).flatMap((entry) => {
-      if (!entry.isFile() || entry.name.startsWith('.')) return [];
+      if (!entry.isFile() || entry.name.startsWith('.') || old?.has(nameOf(entry.name))) return [];
       const path = join(folder, part, entry.name);
       const { mtimeMs, size } = onFile(path, () => statSync(path));
       return size > MOST_BYTES ? [] : [{ path, mtimeMs }];

@@ -18,7 +18,8 @@ const textsOf = (steps: readonly Step[]): string[] =>
 
 /** True if we know all that the site asks for, mostly the confirmation's reference. */
 export const canManage = ({ manage }: Recipe, values: Values): boolean =>
-  manage !== undefined && textsOf(manage.steps).every((text) => missingIn(text, values).length === 0);
+  manage !== undefined &&
+  textsOf(manage.steps).every((text) => missingIn(text, values).every((name) => name.startsWith('account.')));
 
 /** Opens a booking's page. `none`: there is no such booking, or not yet. @throws Misfit, Stopped, BrowserGone */
 async function opened(visit: Visit, manage: NonNullable<Recipe['manage']>, values: Values) {

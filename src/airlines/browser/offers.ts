@@ -1,11 +1,10 @@
 import { HOUR_MS } from '../../kernel/clock.ts';
 import { zonedInstant } from '../../kernel/domain/ics.ts';
 import { isoDuration } from '../../kernel/domain/offers.ts';
-import { parseUsdc } from '../../kernel/money.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 import { directOffer, directSlice } from '../direct.ts';
 import type { RoundTrip } from '../provider.ts';
-import { airportOf, type FlightKey, type SeenFlight, type SeenFlights } from './flights.ts';
+import { airportOf, type FlightKey, priceOf, type SeenFlight, type SeenFlights, shared } from './flights.ts';
 import { Misfit } from './page/index.ts';
 import type { Recipe } from './recipes/index.ts';
 
@@ -48,20 +47,15 @@ function offerOf(
   { quotedAtMs, id }: { readonly quotedAtMs: number; readonly id: string },
 ): Offer {
   const { search, carrier } = recipe;
-  const times = search.price_for === 'one' ? BigInt(adults) : 1n;
-  const shared = <F extends 'brand' | 'checkedBags' | 'carryOnBags'>(field: F): SeenFlight[F] | null => {
-    const [value = null, ...others] = new Set(flights.map((flight) => flight[field]));
-    return others.length === 0 ? value : null;
-  };
   return directOffer(slices, {
     offer_id: id,
     owner_name: carrier.name,
-    fare_brand_name: shared('brand'),
-    checked_bags_included: shared('checkedBags'),
-    carry_on_bags_included: shared('carryOnBags'),
+    fare_brand_name: shared(flights, 'brand'),
+    checked_bags_included: shared(flights, 'checkedBags'),
+    carry_on_bags_included: shared(flights, 'carryOnBags'),
     // A list of flights doesn't say what a change or a refund costs: the menu does.
     conditions: null,
-    total: flights.reduce((sum, { price }) => sum + parseUsdc(price.decimal) * times, 0n),
+    total: priceOf(recipe, flights, adults),
     total_currency: flights[0]?.price.currency ?? '',
     expiresAtMs: quotedAtMs + (search.offer_life_minutes ?? DEFAULT_LIFE_MINUTES) * 60_000,
   });

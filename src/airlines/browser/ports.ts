@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import type { Visit } from './page/index.ts';
+import type { Account, Visit } from './page/index.ts';
 import { isPretend, type Recipe } from './recipes/index.ts';
 import type { Store } from './tables.ts';
 
@@ -51,6 +51,10 @@ export interface BrowserSettings {
   readonly mailAddress?: string | null | undefined;
   /** Looks up mails' signing keys (default: DNS). */
   readonly dnsTexts?: ((name: string, type: string) => Promise<string[][]>) | undefined;
+  /** A folder for the codes of banks that a person writes: a file for each purchase, named by its reference. */
+  readonly codeFolder?: string | null | undefined;
+  /** Accounts at sites, by carrier code; secrets. */
+  readonly accounts?: Readonly<Record<string, Account>> | undefined;
   /** The wait for a mail's confirmation where the page gave none (default 15 minutes). */
   readonly mailWaitMs?: number | undefined;
   /** The least time between looks at a booking's page (default one minute). */

@@ -127,6 +127,26 @@ export async function release(ports: Ports, reference: string, run: string): Pro
   await changeArmed(ports, reference, run).set({ state: 'begun', pending_until_ms: null }).execute();
 }
 
+/** Ends a purchase that was pressed in vain, unless a person may have decided meanwhile. */
+export function pressedInVain(ports: Ports, reference: string, run: string, outcome: NothingBought): Promise<boolean> {
+  const nowMs = ports.clock.now();
+  return isChanged(
+    change(ports, reference)
+      .set({
+        state: 'ended',
+        outcome: JSON.stringify(outcome),
+        contact_sealed: '',
+        card: CARD_ENDS,
+        card_due_at_ms: nowMs,
+      })
+      .where('run', '=', run)
+      .where('state', '=', 'pressed')
+      .where('card', '=', 'issued')
+      .where('confirmed_at_ms', 'is', null)
+      .where('pending_until_ms', '>', nowMs),
+  );
+}
+
 /** Extends the wait for a confirmation; 0: the outcome is unknown from now on. */
 export async function waitFor(ports: Ports, reference: string, pendingMs: number): Promise<void> {
   await change(ports, reference)

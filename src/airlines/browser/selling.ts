@@ -4,7 +4,7 @@ import type { BookOutcome, Purchase } from '../fulfiller.ts';
 import { type Bought, buy, confirmsWithinMs } from './buy.ts';
 import { endingOf, nameOf, noteExit, siteFailed } from './exits.ts';
 import { type KeptOffer, keptOffer } from './looking.ts';
-import { lookForMail } from './mail.ts';
+import { codesFor, lookForMail } from './mail.ts';
 import { cancelBooking, canManage, lookAtBooking, manageValues } from './manage.ts';
 import { Misfit, type Visit } from './page/index.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
@@ -80,6 +80,7 @@ async function goShopping(
     return row && isConfirmedLater(shop, recipe, row) ? Math.max(confirmsMs, laterMs) : confirmsMs;
   };
   const release = () => purchases.release(shop, reference, run);
+  const codes = codesFor(shop, recipe, purchase);
   try {
     const bought = await buy(visit, {
       purchase,
@@ -89,6 +90,7 @@ async function goShopping(
         const leftMs = Math.max(0, visit.endsAtMs - performance.now());
         if (!(await purchases.arm(shop, reference, run, total, leftMs + (await pendingMs())))) return null;
         try {
+          codes.begin();
           const currency = kept.offer.total_currency;
           return await settings.cards.issue({ reference, amountDecimal, currency, merchant: recipe.carrier.name });
         } catch (error) {
@@ -98,6 +100,7 @@ async function goShopping(
       },
       press: async () => purchases.press(shop, reference, run, await pendingMs()),
       release,
+      code: codes.look,
     });
     await writeDown(shop, visit, { reference, run, bought, laterMs });
   } catch (error) {
@@ -127,6 +130,10 @@ async function writeDown(
       if (!isClear) await purchases.waitFor(shop, reference, 0);
       return exit(isClear ? 'booked' : 'paid_in_another_currency');
     }
+    case 'pressed_in_vain':
+      if (await purchases.pressedInVain(shop, reference, run, bought.outcome))
+        return exit(bought.outcome.kind, bought.saw);
+      return exit('payment_pressed_no_confirmation', bought.saw);
     case 'later':
       await purchases.waitFor(shop, reference, later ? DAY_MS : 0);
       return exit(later ? 'pending' : 'payment_pressed_no_confirmation', 'it confirms later');

@@ -2,7 +2,7 @@ import { parseUsdc } from '../../kernel/money.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
 import type { FareContent } from '../fulfiller.ts';
 import { readFares, takeFare } from './fares.ts';
-import { queryValues, searched, takeListed } from './flights.ts';
+import { queryValues, type SeenFlight, searched, takeListed } from './flights.ts';
 import type { KeptOffer } from './looking.ts';
 import type { Visit, Walk } from './page/index.ts';
 import * as page from './page/index.ts';
@@ -43,17 +43,20 @@ export function wayOf(visit: Visit, trip: Trip) {
   const { kept, passengers } = trip;
   const values = valuesOf(trip);
   let cleared: Walk['cleared'] = new Map();
+  let taken: readonly SeenFlight[] = [];
   const at = (part: RecipePart): Walk => page.walkOf(visit, part, values, cleared);
   const fares = async (isThere?: boolean) => {
     const walk = at('fares');
-    return { walk, seen: await readFares(walk, passengers.length, isThere) };
+    return { walk, seen: await readFares(walk, passengers.length, taken, isThere) };
   };
   return {
     /** Ends at the list of flights. */
     async search(): Promise<void> {
       ({ cleared } = await searched(visit, kept.query));
     },
-    flights: () => takeListed(at('search'), kept.flights),
+    async flights(): Promise<void> {
+      taken = await takeListed(at('search'), kept.flights);
+    },
     fares,
     async fare(wanted: FareContent, amountDecimal: string): Promise<void> {
       const { walk, seen } = await fares();

@@ -1,5 +1,5 @@
 export * from './json-file.ts';
-export { readKeyFile } from './key-file.ts';
+export { readKeyFile, readSecretFile } from './key-file.ts';
 export { fareOf, fareOfOption, type KnownFare } from './known-fare.ts';
 export { memoFinder } from './landed.ts';
 export * from './notebook.ts';

@@ -15,6 +15,13 @@ export function readKeyFile(path: string): string {
   return key;
 }
 
+/** A file with several secrets, such as accounts. @throws Problem `key_file_unreadable` */
+export function readSecretFile(path: string): string {
+  const text = bytesOf(path)?.toString('utf8');
+  if (text === undefined) throw unreadable(path, 'it is too large');
+  return text;
+}
+
 /** The key in a file of the embedded stack; undefined for one that is too large. */
 export const readOwnKeyFile = (path: string): string | undefined =>
   readBounded(path, { mostBytes: MOST_BYTES, isRegular: true })?.toString('utf8').trim();

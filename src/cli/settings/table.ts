@@ -356,6 +356,16 @@ export const SETTINGS = {
       says: 'address that carriers are given, with {reference} in it',
       example: 'booking+{reference}@example.com',
     },
+    carrier_accounts: {
+      read: anyText,
+      says: "file with the operator's accounts at carriers' sites, which only its owner can read",
+      example: '/etc/farelock/accounts.json',
+    },
+    carrier_code_folder: {
+      read: anyText,
+      says: 'folder where a person writes the codes that banks ask for, a file for each purchase',
+      example: '/run/farelock/codes',
+    },
   }),
   ...of('notify', {
     page_url: { file: true, secret: true, read: pageAddress, says: 'webhook for pages' },

@@ -23,6 +23,9 @@ const REASONS = {
   form_rejected: 'form_rejected',
   account_wall: 'account_wall',
   captcha: 'captcha',
+  sold_out: 'offer_unavailable',
+  price_changed: 'offer_repriced',
+  declined: 'provider_failed',
   site_changed: 'provider_failed',
 } as const satisfies Record<NothingBought['kind'], string>;
 

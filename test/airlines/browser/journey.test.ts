@@ -104,6 +104,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
           ...{ currency: 'USD', merchant: 'Sandbox Hopper' },
         }),
       release: async () => undefined,
+      code: async () => null,
     };
     for (let visits = 1; ; visits++) {
       const visit = await visitTo(recipe, 60_000);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { findChromium } from '../../../src/airlines/browser/page/chromium.ts';
-import { openVisit, type Visit } from '../../../src/airlines/browser/page/visit.ts';
+import { type Account, openVisit, type Visit } from '../../../src/airlines/browser/page/visit.ts';
 import type { Recipe } from '../../../src/airlines/browser/recipes/index.ts';
 import { installed } from '../../../src/airlines/browser/recipes/packages.ts';
 import { isHere } from '../../needs.mjs';
@@ -68,7 +68,7 @@ export const recipeFor = (base: string, more: Partial<Recipe> = {}): Recipe => (
   ...more,
 });
 
-export async function visitTo(recipe: Recipe, visitMs = 30_000): Promise<Visit> {
+export async function visitTo(recipe: Recipe, visitMs = 30_000, account?: Account): Promise<Visit> {
   if (chromium === null) throw new Error('no Chromium');
-  return openVisit({ playwright: installed('playwright-core').chromium, chromium, visitMs }, recipe);
+  return openVisit({ playwright: installed('playwright-core').chromium, chromium, visitMs, account }, recipe);
 }

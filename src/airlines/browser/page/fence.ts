@@ -61,6 +61,7 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 export async function watchPosts(context: BrowserContext, page: Page, base: string) {
   let state: 'off' | 'on' | 'stopped' = 'off';
+  let requests = 0;
   let harmless: readonly RegExp[] = [];
   const sent = new Set<string>();
   const forms = new Set<string>();
@@ -70,6 +71,7 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
     if (!harmless.some((one) => one.test(address))) sent.add(address);
   };
   const passes = (request: Request): boolean => {
+    requests += 1;
     if (SAFE.has(request.method())) return true;
     if (state === 'stopped') return false;
     if (request.isNavigationRequest()) {
@@ -87,12 +89,18 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
   );
   page.on('websocket', (socket) => {
     socket.on('framesent', () => {
-      if (state !== 'off') note(socket.url());
+      if (state === 'off') return;
+      requests += 1;
+      note(socket.url());
     });
   });
   return {
     get isOn() {
       return state !== 'off';
+    },
+    /** Requests of any kind since it began: after a press, one more may be the payment. */
+    get requests() {
+      return requests;
     },
     /** Addresses sent to since, except the recipe's harmless ones. */
     sent: sent as ReadonlySet<string>,

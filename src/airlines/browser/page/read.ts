@@ -98,20 +98,30 @@ export function must<T>(walk: Walk, name: string, value: T | null): T {
   return value;
 }
 
-/** Finds a list's items once it stops growing, or none where the page says so. @throws Misfit if neither is seen */
+/** A list whose texts never rest, such as one with clocks, is read once its length has not changed for so long. */
+const RESTLESS_MS = 5_000;
+
+/** Finds a list's items once they are still, or none where the page says so. @throws Misfit if neither is seen */
 export async function itemsOf(
   walk: Walk,
-  { list, none }: { readonly list: Target; readonly none?: Target | undefined },
+  {
+    list,
+    none,
+    still_ms: stillMs = 300,
+  }: Readonly<{ list: Target; none?: Target | undefined; still_ms?: number | undefined }>,
 ): Promise<Locator[]> {
-  let last = -1;
+  let last = { texts: '', atMs: 0, count: -1, countAtMs: 0 };
   return until(walk, `${walk.part} (list)`, 20_000, async () => {
     const found = shown(walk, list);
-    const count = await found.count();
+    const seen = await found.allInnerTexts();
+    const [count, texts, nowMs] = [seen.length, JSON.stringify(seen), performance.now()];
     if (count === 0) {
       return none && (await isSeen(walk, none)) ? { found: [] } : { saw: `found no ${wordsOf(list)}`, at: list };
     }
-    if (count === last) return { found: await found.all() };
-    last = count;
-    return { saw: 'a list that grows' };
+    if (texts !== last.texts) {
+      last = { texts, atMs: nowMs, count, countAtMs: count === last.count ? last.countAtMs : nowMs };
+    }
+    const isStill = nowMs - last.atMs >= stillMs || nowMs - last.countAtMs >= RESTLESS_MS + stillMs;
+    return isStill ? { found: await found.all() } : { saw: 'a list that moves' };
   });
 }

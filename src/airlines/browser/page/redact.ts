@@ -32,7 +32,11 @@ const ALWAYS = ['(?<!\\d)(?:\\d[ -]?){12,18}\\d(?!\\d)', '[\\w.+%-]+@[\\w-]+(?:\
 
 /** One expression for all values, the longest first. */
 export function privateWords(values: Iterable<string>): string {
-  const patterns = [...values].sort((a, b) => b.length - a.length).flatMap((value) => patternOf(value) ?? []);
+  const exactly = (value: string) =>
+    /[^\p{L}\p{N}@\s]/u.test(value) && value.length > 3 ? escaped(value.normalize('NFD')) : [];
+  const patterns = [...values]
+    .sort((a, b) => b.length - a.length)
+    .flatMap((value) => [exactly(value), patternOf(value) ?? []].flat());
   return [...ALWAYS, ...patterns].join('|');
 }
 

@@ -3,7 +3,7 @@ import { alpha2Of } from '../../../kernel/domain/countries.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
 import { filled, installed, namesIn, type RecipePart, type Step, type Target, type Values } from '../recipes/index.ts';
 import type { Visit } from './visit.ts';
-import { isSeen, locate, Misfit, pause, Stopped, seenText, single, until, type Walk, wordsOf } from './walk.ts';
+import { isSeen, locate, Misfit, pause, Stopped, seenText, shown, single, until, type Walk, wordsOf } from './walk.ts';
 
 type Doing<D extends Step['do']> = Extract<Step, { do: D }>;
 
@@ -12,7 +12,13 @@ const CLICK_MS = 2_500;
 const ACT_MS = 5_000;
 
 export function walkOf(visit: Visit, part: RecipePart, values: Values, cleared = new Map<number, number>()): Walk {
-  return { visit, part, values, item: null, cleared, clear: clearWall };
+  const { phones, account } = visit;
+  const known = {
+    ...(account && { 'account.user': account.user, 'account.password': account.password }),
+    ...phones?.phoneParts('contact', values['contact.phone_number']),
+    ...values,
+  };
+  return { visit, part, values: known, item: null, cleared, clear: clearWall };
 }
 
 async function clearWall(walk: Walk, index: number): Promise<void> {
@@ -58,6 +64,10 @@ async function runStep(walk: Walk, step: Step, name: string, passengers: readonl
       return write(walk, step, name);
     case 'choose':
       return choose(walk, step, name);
+    case 'pick':
+      return pick(walk, step, name);
+    case 'repeat':
+      return repeat(walk, step, name, passengers);
     case 'tick':
     case 'untick':
       // Repeatable.
@@ -79,12 +89,13 @@ async function runStep(walk: Walk, step: Step, name: string, passengers: readonl
       );
       return;
     case 'stop':
-      throw new Stopped(step.with);
+      throw new Stopped(step.with, step.name);
     case 'when':
       return when(walk, step, name, passengers);
     case 'passengers':
       for (const [i, passenger] of passengers.entries()) {
-        const values = { ...walk.values, ...passengerValues(passenger, i) };
+        const phone = walk.visit.phones?.phoneParts('passenger', passenger.phone_number);
+        const values = { ...walk.values, ...phone, ...passengerValues(passenger, i) };
         await runSteps({ ...walk, values }, step.steps, passengers, `${name} passenger ${i + 1}`);
       }
       return;
@@ -127,8 +138,9 @@ const ready = (walk: Walk, target: Target, name: string, withinMs?: number): Pro
   });
 
 /** Values that identify no one. */
-const PLAIN = new Set(['number', 'index', 'title', 'gender', 'nationality'].map((name) => `passenger.${name}`));
-const isPersonal = (name: string): boolean => /^(passenger|contact|card)\./.test(name) && !PLAIN.has(name);
+const PLAIN = /\.(?:number|index|title|gender|nationality|phone_country)$/;
+const isPersonal = (name: string): boolean =>
+  name === 'card.number' || (/^(passenger|contact|card|account|challenge)\./.test(name) && !PLAIN.test(name));
 
 async function write(walk: Walk, { do: how, at, value, within_ms }: Doing<'fill'> | Doing<'type'>, name: string) {
   const text = filled(value, walk.values, walk.visit.recipe.site);
@@ -142,25 +154,45 @@ async function write(walk: Walk, { do: how, at, value, within_ms }: Doing<'fill'
   if (!isThere) throw new Misfit(walk.part, name, 'the field holds something else than was written', at);
 }
 
+/** The page's value for ours. */
+function mapped(walk: Walk, map: Readonly<Record<string, string>> | undefined, text: string | undefined) {
+  if (text === undefined) return undefined;
+  const ours = filled(text, walk.values, walk.visit.recipe.site);
+  const value = map ? map[ours] : ours;
+  if (value !== undefined && namesIn(text).some(isPersonal)) walk.visit.personal.add(value);
+  return value;
+}
+
+const unmapped = (walk: Walk, name: string) => new Misfit(walk.part, name, 'the recipe has no option for this value');
+
 async function choose(walk: Walk, step: Doing<'choose'>, name: string): Promise<void> {
-  const mapped = (text: string | undefined) => {
-    if (text === undefined) return undefined;
-    const ours = filled(text, walk.values, walk.visit.recipe.site);
-    return step.map ? step.map[ours] : ours;
-  };
-  const [value, label] = [mapped(step.value), mapped(step.label)];
-  if (value === undefined && label === undefined) {
-    throw new Misfit(walk.part, name, 'the recipe has no option for this value');
-  }
-  if ([step.value, step.label].some((text) => namesIn(text ?? '').some(isPersonal))) {
-    for (const text of [value, label]) if (text) walk.visit.personal.add(text);
-  }
+  const [value, label] = [mapped(walk, step.map, step.value), mapped(walk, step.map, step.label)];
+  if (value === undefined && label === undefined) throw unmapped(walk, name);
   const field = await ready(walk, step.at, name, step.within_ms);
   const option = value === undefined ? { label: label ?? '' } : { value };
   await until(walk, name, step.within_ms, async () => {
     const taken = await field.selectOption(option, { timeout: TRY_MS });
     return taken.length === 1 ? { found: true } : { saw: 'no such option', at: step.at };
   });
+}
+
+async function pick(walk: Walk, { value, map, open, ...step }: Doing<'pick'>, name: string): Promise<void> {
+  const picked = mapped(walk, map, value);
+  if (picked === undefined) throw unmapped(walk, name);
+  const within = { ...walk, values: { ...walk.values, picked } };
+  if (open && !(await isSeen(within, step.at))) await click(walk, { ...step, at: open, leads_to: undefined }, name);
+  await click(within, step, name);
+}
+
+/** Ends at once where there is nothing to repeat. @throws Misfit where it has no end */
+async function repeat(walk: Walk, step: Doing<'repeat'>, name: string, passengers: readonly Passenger[]) {
+  const { until: wanted, while: left, most, steps, within_ms: withinMs = 500 } = step;
+  for (let times = 0; ; times++) {
+    if (wanted ? await comes(walk, wanted, times === 0 ? 0 : withinMs, name) : !left) return;
+    if (left && !(await comes(walk, left, withinMs, name, true))) return;
+    if (times >= most) throw new Misfit(walk.part, name, `no end after ${most} times`, wanted ?? left);
+    await runSteps(walk, steps, passengers, `${name} time ${times + 1}`);
+  }
 }
 
 export async function untickAll(walk: Walk, target: Target, name: string, withinMs?: number): Promise<void> {
@@ -187,20 +219,26 @@ async function expectText(walk: Walk, { at, text, within_ms }: Doing<'expect'>, 
   });
 }
 
+/** True once a target is seen, within a time. @param isFree enabled, too: a button may be disabled while more is loaded */
+const comes = (walk: Walk, target: Target, withinMs: number, name: string, isFree = false): Promise<boolean> =>
+  until(walk, name, withinMs + ACT_MS, async () => {
+    const endsAtMs = performance.now() + withinMs;
+    for (;;) {
+      const isThere = await isSeen(walk, target);
+      if (isThere && (!isFree || (await shown(walk, target).first().isEnabled({ timeout: TRY_MS }))))
+        return { found: true };
+      if (performance.now() >= endsAtMs) return isThere ? { saw: `${wordsOf(target)} is disabled` } : { found: false };
+      await pause(50);
+    }
+  });
+
 async function when(
   walk: Walk,
   { seen, within_ms: withinMs = 0, steps, otherwise }: Doing<'when'>,
   name: string,
   passengers: readonly Passenger[],
 ): Promise<void> {
-  const isThere = await until(walk, name, withinMs + 5_000, async () => {
-    const endsAtMs = performance.now() + withinMs;
-    for (;;) {
-      if (await isSeen(walk, seen)) return { found: true };
-      if (performance.now() >= endsAtMs) return { found: false };
-      await pause(50);
-    }
-  });
+  const isThere = await comes(walk, seen, withinMs, name);
   await runSteps(walk, isThere ? steps : otherwise, passengers, name);
 }
 

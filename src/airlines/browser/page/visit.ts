@@ -1,5 +1,5 @@
 import type { BrowserContextOptions, BrowserType } from 'playwright-core';
-import type { Recipe, RecipePart, Step } from '../recipes/index.ts';
+import { loadPhones, namesPhones, type Recipe, type RecipePart, type Step, shortened } from '../recipes/index.ts';
 import { launch } from './chromium.ts';
 import { hostsOf, putFence, watchPosts } from './fence.ts';
 
@@ -12,10 +12,19 @@ export interface Watcher {
   read(part: RecipePart, field: string, text: string | null, value: unknown): void;
 }
 
+/** An operator's account at a carrier's site. */
+export interface Account {
+  readonly user: string;
+  readonly password: string;
+}
+
+const MOST_ASKED = 5;
+
 interface Visiting {
   readonly playwright: BrowserType;
   readonly chromium: string;
   readonly visitMs: number;
+  readonly account?: Account | undefined;
   /** Of a trial. */
   readonly watcher?: Watcher | undefined;
   /** Cookies of a trial before. */
@@ -23,8 +32,12 @@ interface Visiting {
 }
 
 /** Begins a visit to a carrier's site, in a browser of its own. */
-export async function openVisit({ playwright, chromium, visitMs, watcher, storageState }: Visiting, recipe: Recipe) {
+export async function openVisit(
+  { playwright, chromium, visitMs, watcher, storageState, account }: Visiting,
+  recipe: Recipe,
+) {
   const hosts = hostsOf(recipe.site);
+  const phones = namesPhones(recipe) ? await loadPhones() : null;
   const { browser, close } = await launch(playwright, chromium, hosts);
   const closed = { done: null as Promise<void> | null };
   let endsAtMs = performance.now() + visitMs;
@@ -57,13 +70,17 @@ export async function openVisit({ playwright, chromium, visitMs, watcher, storag
     context.on('page', (other) => {
       if (other !== page) void other.close().catch(() => undefined);
     });
-    page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined));
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      if (asked.length < MOST_ASKED) asked.push(`${dialog.type()}: ${shortened(dialog.message(), 200)}`);
+      void dialog.dismiss().catch(() => undefined);
+    });
     let isCrashed = false;
     page.on('crash', () => {
       isCrashed = true;
     });
     return {
-      ...{ page, recipe, posts, watcher },
+      ...{ page, recipe, posts, watcher, phones, account },
       /** By `performance`; the browser is then closed. */
       get endsAtMs() {
         return endsAtMs;
@@ -75,9 +92,11 @@ export async function openVisit({ playwright, chromium, visitMs, watcher, storag
         endsAtMs = performance.now() + ms;
       },
       /** Typed texts of people and cards, which nothing kept may show. */
-      personal: new Set<string>(),
+      personal: new Set<string>(Object.values(account ?? {})),
       /** Refused hosts. */
       refused,
+      /** The page's `alert` and `confirm`, answered with no. */
+      asked,
       isGone: () => isCrashed || !browser.isConnected() || closed.done !== null,
       /** Ends the browser; repeatable. */
       close: end,

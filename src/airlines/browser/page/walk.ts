@@ -24,7 +24,11 @@ export class Misfit extends Error {
 /** Ends a visit for a reason that the recipe knows. */
 export class Stopped extends Error {
   override readonly name = 'Stopped';
-  constructor(readonly reason: Stop | { readonly rejected: readonly string[] }) {
+  /** @param words the page's own */
+  constructor(
+    readonly reason: Stop | { readonly rejected: readonly string[] },
+    readonly words = '',
+  ) {
     super(typeof reason === 'string' ? reason : 'form_rejected');
   }
 }
@@ -57,6 +61,7 @@ export const seenText = (of: Locator, timeout: number): Promise<string> =>
   // biome-ignore lint/performance/useDomNodeTextContent: a hidden price is no price
   of.innerText({ timeout });
 
+type Framed = Scope & Pick<Locator, 'frameLocator'>;
 type Scope = Pick<Locator, 'getByRole' | 'getByLabel' | 'getByText' | 'getByPlaceholder' | 'locator'>;
 
 function inScope(scope: Scope, target: OneTarget, text: (of: string) => string): Locator {
@@ -76,7 +81,8 @@ export function locate({ visit, item, values }: Walk, target: Target): Locator {
   const text = (of: string) => filled(of, values, visit.recipe.site);
   const outer = 'in' in target ? target.in : target;
   const start = item ?? visit.page;
-  const scope = outer.frame === undefined ? start : start.frameLocator(text(outer.frame));
+  const frames = [outer.frame ?? []].flat();
+  const scope = frames.reduce<Framed>((within, frame) => within.frameLocator(text(frame)), start);
   const found = inScope(scope, outer, text);
   return 'in' in target ? inScope(found, target.find, text) : found;
 }
@@ -129,7 +135,7 @@ async function throughWalls(walk: Walk): Promise<string | null> {
   let stuck: string | null = null;
   for (const [i, wall] of visit.recipe.walls.entries()) {
     if ((await shown(onPage, wall.seen).count()) === 0) continue;
-    if ('stop' in wall) throw new Stopped(wall.stop);
+    if ('stop' in wall) throw new Stopped(wall.stop, await saidAt(onPage, wall.seen));
     const times = (cleared.get(i) ?? 0) + 1;
     cleared.set(i, times);
     if (times > MOST_CLEARED) throw new Misfit(walk.part, `wall ${i + 1}`, `${wordsOf(wall.seen)} comes back`);
@@ -213,5 +219,12 @@ export async function single(walk: Walk, target: Target): Promise<Looked<Locator
   const count = await found.count();
   return count === 1 ? { found } : { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}`, at: target };
 }
+
+/** The page's words at a target, for reports. */
+export const saidAt = (walk: Walk, target: Target): Promise<string> =>
+  seenText(shown(walk, target).first(), 500).then(
+    (text) => shortened(text, 200),
+    () => '',
+  );
 
 export const isSeen = async (walk: Walk, target: Target): Promise<boolean> => (await shown(walk, target).count()) > 0;

@@ -28,8 +28,8 @@ interface Around {
   readonly hasPassengers: boolean;
 }
 
-const { query, flights, passenger, contact, card, reference, booking } = NAMES_OF;
-const form = { names: [...query, ...flights, ...contact, ...reference], hasPassengers: true };
+const { query, flights, passenger, contact, phone, card, reference, booking, account, picked, challenge } = NAMES_OF;
+const form = { names: [...query, ...flights, ...contact, ...phone, ...reference], hasPassengers: true };
 
 const PARTS: Readonly<Record<string, Omit<Around, 'path'>>> = {
   walls: { names: query, hasPassengers: false },
@@ -47,7 +47,7 @@ const walked = (recipe: Fields): Mistake[] => {
   const hasBack = isFields(recipe.search) && recipe.search.back !== undefined;
   return Object.entries(PARTS).flatMap(([part, around]) => {
     const names = hasBack ? around.names : around.names.filter((name) => !name.startsWith('return_'));
-    return walk(recipe[part], { ...around, names, path: [part] });
+    return walk(recipe[part], { ...around, names: [...names, ...account], path: [part] });
   });
 };
 
@@ -55,7 +55,12 @@ function walk(value: unknown, around: Around): Mistake[] {
   const { path } = around;
   if (Array.isArray(value)) return value.flatMap((one, i) => walk(one, { ...around, path: [...path, i] }));
   if (!isFields(value)) return [];
-  const names = value.do === 'passengers' ? [...around.names, ...passenger] : around.names;
+  const names = [
+    ...around.names,
+    ...(value.do === 'passengers' ? passenger : []),
+    ...(value.do === 'pick' ? picked : []),
+    ...(pathText(path) === 'confirmation.challenge' && value.code !== undefined ? challenge : []),
+  ];
   return [
     ...(typeof value.do === 'string' ? ofStep(value, around) : []),
     ...ofTarget(value, path),
@@ -79,9 +84,14 @@ function ofText(text: string, { path, names }: Around): Mistake[] {
   return [...text.matchAll(PLACE)].flatMap(([, name = '', format]) => {
     if (!EVERY_NAME.includes(name)) return [];
     if (!names.includes(name)) return [mistake(path, 'place_absent', absence(name, path), nearest(name, names, 1)[0])];
-    if (format === undefined || PLAIN_FORMATS.includes(format)) return [];
+    const formats = [
+      ...PLAIN_FORMATS,
+      ...(/\.phone_country$/.test(name) ? ['iso'] : []),
+      ...(/\.phone_national$/.test(name) ? ['local'] : []),
+    ];
+    if (format === undefined || formats.includes(format)) return [];
     if (!DATES.has(name)) {
-      const near = nearest(format, PLAIN_FORMATS, 1)[0];
+      const near = nearest(format, formats, 1)[0];
       return [mistake(path, 'word_unknown', `{${name}} has no format "${format}"`, near)];
     }
     const fault = dateFault(format, WRITTEN_TOKENS);
@@ -92,6 +102,8 @@ function ofText(text: string, { path, names }: Around): Mistake[] {
 function absence(name: string, [part]: Path): string {
   if (name.startsWith('card.')) return 'the card is for till.card alone';
   if (name.startsWith('passenger.')) return `{${name}} has a value only within a step "passengers"`;
+  if (name === 'picked') return '{picked} has a value only within a step "pick"';
+  if (name === 'challenge.code') return '{challenge.code} has a value only in a challenge with a "code"';
   if (name.startsWith('return_') && part !== 'manage') return `{${name}} has no value where search has no "back"`;
   return `{${name}} has no value in ${part}`;
 }
@@ -104,8 +116,13 @@ function ofStep(step: Fields, { path, hasPassengers }: Around): Mistake[] {
     found.push(mistake(path, 'key_missing', 'needs one of value, label'));
   if (step.do === 'open' && typeof step.path === 'string' && /^(?:[a-z][a-z+.-]*:|\/\/)/i.test(step.path))
     found.push(mistake([...path, 'path'], 'cannot_work', 'is an address of another site: paths begin with /'));
-  if (step.do === 'open' && pathText(path).startsWith('till.card'))
-    found.push(mistake(path, 'cannot_work', 'till.card may not leave the till'));
+  const [place] = ['till.card', 'confirmation.challenge'].filter((one) => pathText(path).startsWith(one));
+  if (step.do === 'open' && place !== undefined)
+    found.push(mistake(path, 'cannot_work', `${place} may not leave the till`));
+  if (step.do === 'repeat' && (step.until === undefined) === (step.while === undefined))
+    found.push(mistake(path, 'key_missing', 'needs one of until, while'));
+  if (step.do === 'pick' && !JSON.stringify(step.at ?? {}).includes('{picked'))
+    found.push(mistake([...path, 'at'], 'cannot_work', 'names no {picked}: it is the same whatever is picked'));
   if (isFields(step.map)) found.push(...ofOurValues(step, step.map, [...path, 'map']));
   return found;
 }
@@ -207,17 +224,30 @@ function ofRoutes(recipe: Fields): Mistake[] {
 function ofCard(recipe: Fields): Mistake[] {
   const till = fieldsAt(recipe, 'till');
   const hasNumber = JSON.stringify(till.card ?? []).includes('{card.number');
+  const { code, steps: answers } = fieldsAt(recipe, 'confirmation', 'challenge');
+  const isAnswered = JSON.stringify(answers ?? []).includes('{challenge.code');
   const steps = [
     ...stepsIn(till.steps, ['till', 'steps']),
     ...stepsIn(till.card, ['till', 'card']),
+    ...stepsIn(answers, ['confirmation', 'challenge', 'steps']),
     ...listAt(recipe.walls).flatMap((wall, i) => stepsIn(fieldsAt(wall).steps, ['walls', i, 'steps'])),
   ];
   return [
     ...(Array.isArray(till.card) && !hasNumber
       ? [mistake(['till', 'card'], 'cannot_work', 'fills in no card number')]
       : []),
+    ...(code !== undefined && !isAnswered
+      ? [
+          mistake(
+            ['confirmation', 'challenge', 'steps'],
+            'cannot_work',
+            'use no {challenge.code}, so that the code goes nowhere',
+          ),
+        ]
+      : []),
     ...steps
-      .filter(({ step }) => CLICKS.has(String(step.do)) && fits(step.at, till.pay))
+      // With the card on the page the button is there, so that a part of its words fits it, too.
+      .filter(({ step, path }) => CLICKS.has(String(step.do)) && fits(step.at, till.pay, path[1] === 'card'))
       .map(({ path }) => mistake([...path, 'at'], 'pays', 'a step clicks till.pay, which code alone presses, once')),
   ];
 }
@@ -242,16 +272,17 @@ const stepsIn = (steps: unknown, path: Path): PlacedStep[] =>
   });
 
 /** True if a target certainly fits the pay button, in whatever words; at the till elements are compared, too. */
-function fits(at: unknown, pay: unknown): boolean {
+function fits(at: unknown, pay: unknown, byPart: boolean): boolean {
   if (!isFields(at) || !isFields(pay)) return false;
-  if ('in' in at) return 'in' in pay && fits(at.in, pay.in) && fits(at.find, pay.find);
+  if ('in' in at) return 'in' in pay && fits(at.in, pay.in, byPart) && fits(at.find, pay.find, byPart);
   const button = 'in' in pay && isFields(pay.find) ? pay.find : pay;
   if (String(at.frame ?? '') !== String(('in' in pay ? fieldsAt(pay, 'in') : pay).frame ?? '')) return false;
   const [one, other] = [wordsIn(at), wordsIn(button)];
   if (one.role !== null && other.role !== null && one.role !== other.role) return false;
   if (one.css !== null || other.css !== null) return one.css !== null && one.css === other.css;
   if (one.words === null || other.words === null) return one.words === other.words && one.role === other.role;
-  return one.isExact ? one.words === other.words : other.words.toLowerCase().includes(one.words.toLowerCase());
+  const [part, whole] = [one.words.toLowerCase(), other.words.toLowerCase()];
+  return part === whole || (byPart && !one.isExact && whole.includes(part));
 }
 
 /** A target's role and visible words; `css`: only its selector is known. */

@@ -1,7 +1,14 @@
 export * from './load.ts';
 export * from './packages.ts';
+
+import type { Recipe } from './recipe.ts';
+
 export { type FlightList, isPretend, type Recipe, type RecipePart, recipeSchema } from './recipe.ts';
 export * from './steps.ts';
 export * from './values.ts';
+
+/** Parts of phone numbers, whose tables are loaded for the recipes that ask for them. */
+export const loadPhones = () => import('./phones.ts');
+export const namesPhones = (recipe: Recipe): boolean => /\.phone_(?:country|national)/.test(JSON.stringify(recipe));
 
 export const loadNewRecipe = () => import('./new.ts');

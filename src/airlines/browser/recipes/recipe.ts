@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import {
   currency,
+  ENDS,
   expression,
   pattern,
   readDate,
@@ -20,8 +21,12 @@ import { NUMBER_FORMATS } from './values.ts';
  * and presses the pay button once.
  */
 
+/** A list is read once neither its length nor its texts have changed for so long. Default: 300. */
+const still = { still_ms: z.int().min(0).max(10_000).optional() };
+
 const flightList = z.strictObject({
   list: target,
+  ...still,
   /** Seen instead of the list where nothing flies. */
   none: target.optional(),
   read: z.strictObject({
@@ -61,6 +66,7 @@ const search = z.strictObject({
 const fares = z.strictObject({
   steps: steps.optional(),
   list: target,
+  ...still,
   /** Seen where none is left. */
   none: target.optional(),
   price_for: z.enum(['one', 'all']),
@@ -100,11 +106,28 @@ const till = z.strictObject({
   pay: target,
 });
 
+const domain = z.string().regex(/^[a-z0-9.-]+\.[a-z]{2,}$/, 'is no domain such as carrier.example.');
+
 const confirmed = {
   booking_reference: readText,
   /** Default: the till's total. */
   paid: readMoney.optional(),
 };
+
+/** A code that the bank sends, or asks a person for. */
+const code = z.discriminatedUnion('from', [
+  z.strictObject({
+    from: z.literal('mail'),
+    /** As of the carrier's mail: who signs it, and how it is known. */
+    domain,
+    subject: expression,
+    code: pattern,
+    /** The amount in the mail, which has to be the till's. */
+    paid: pattern.optional(),
+  }),
+  /** Written into a file of the operator's folder, by a person or by what gets the messages. */
+  z.strictObject({ from: z.literal('person') }),
+]);
 
 const confirmation = z.strictObject({
   seen: target,
@@ -112,12 +135,21 @@ const confirmation = z.strictObject({
   /** Seen where the carrier confirms later. */
   later: target.optional(),
   within_ms: z.int().min(1000).max(180_000).optional(),
+  /** The bank's question between the button and the confirmation (3-D Secure), answered once and in a time of its own. */
+  challenge: z
+    .strictObject({ seen: target, code: code.optional(), steps, within_ms: z.int().min(1000).max(600_000).optional() })
+    .optional(),
+  /** Pages that say how it ended otherwise; believed where the engine can prove that nothing was sold. */
+  ended: z
+    .array(z.strictObject({ seen: target, as: z.enum(ENDS) }))
+    .max(10)
+    .optional(),
 });
 
 /** The carrier's own mail. */
 const mail = z.strictObject({
   /** The From address's domain; it or a domain above it must sign (DKIM). */
-  domain: z.string().regex(/^[a-z0-9.-]+\.[a-z]{2,}$/, 'is no domain such as carrier.example.'),
+  domain,
   subject: expression,
   booking_reference: pattern,
   paid: pattern.optional(),
@@ -168,8 +200,8 @@ export const recipeSchema = z.strictObject({
     locale: z.string().max(20).optional(),
     time_zone: z.string().max(60).optional(),
     currency,
-    /** The site's currency signs, such as `US$`; codes (`USD`) are known. */
-    symbols: z.record(z.string().min(1).max(5), currency).optional(),
+    /** The site's currency signs and words, such as `US$` and `US dollars`; codes (`USD`) are known. */
+    symbols: z.record(z.string().min(1).max(30), currency).optional(),
     numbers: z.enum(NUMBER_FORMATS),
     /** For MMM and MMMM. Default: English. */
     months: z.array(z.string().min(1)).length(12).optional(),
@@ -185,7 +217,8 @@ export const recipeSchema = z.strictObject({
   }),
   walls: z.array(wall).max(30),
   search,
-  fares,
+  /** Left out where the list of flights has all: its price is the fare's. */
+  fares: fares.optional(),
   passengers: z.strictObject({ steps }),
   extras,
   till,

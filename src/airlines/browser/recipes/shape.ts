@@ -86,7 +86,11 @@ export function shapeMistakes(schema: Node, value: unknown, path: Path): Mistake
       return isFields(value) ? fieldMistakes(def.shape, value, path) : ownMistakes(schema, value, path);
     case 'array':
       return [
-        ...ownMistakes(schema, value, path),
+        ...ownMistakes(
+          z.array(z.unknown()).check(...((def.checks ?? []) as z.core.$ZodCheck<unknown[]>[])),
+          value,
+          path,
+        ),
         ...(Array.isArray(value) ? value : []).flatMap((one, i) => shapeMistakes(def.element, one, [...path, i])),
       ];
     case 'record':

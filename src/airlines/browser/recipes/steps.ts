@@ -40,8 +40,8 @@ const ROLES = [
 ] as const;
 
 const place = {
-  /** A frame of the recipe's hosts, by CSS selector: many tills frame the card. */
-  frame: css.optional(),
+  /** A frame of the recipe's hosts, by CSS selector: many tills frame the card. Several: each within the one before. */
+  frame: z.union([css, z.array(css).min(1).max(5)]).optional(),
   /** Matches the whole text exactly. Default: a part of it, in any case. */
   exact: z.boolean().optional(),
 };
@@ -113,8 +113,11 @@ export type ReadMoney = z.infer<typeof readMoney>;
 export type ReadDate = z.infer<typeof readDate>;
 export type ReadNumber = z.infer<typeof readNumber>;
 
+/** Ends that the site gives a purchase: the bank said no, the seats are gone, the price is another one. */
+export const ENDS = ['declined', 'sold_out', 'price_changed'] as const;
+
 /** Ends of a purchase, as in `fulfiller.ts`. */
-export const stops = z.enum(['captcha', 'account_wall', 'offer_gone', 'no_fares']);
+export const stops = z.enum(['captcha', 'account_wall', 'offer_gone', 'no_fares', ...ENDS] as const);
 export type Stop = z.infer<typeof stops>;
 
 const timed = {
@@ -147,6 +150,17 @@ const flatSteps = [
     map: z.record(z.string(), z.string()).optional(),
     ...timed,
   }),
+  /** Clicks the one of several that our value names, as `{picked}` in `at`: radios, list boxes, buttons. */
+  z.strictObject({
+    do: z.literal('pick'),
+    at: target,
+    value: template,
+    map: z.record(z.string(), z.string()).optional(),
+    /** Clicked first unless what is picked is seen: the button of a list box. */
+    open: target.optional(),
+    leads_to: target.optional(),
+    ...timed,
+  }),
   z.strictObject({ do: z.literal('tick'), at: target, ...timed }),
   z.strictObject({ do: z.literal('untick'), at: target, ...timed }),
   /** Unticks all that fit, if any, and checks that none is left ticked. */
@@ -163,6 +177,8 @@ export type Step =
   | z.infer<(typeof flatSteps)[number]>
   /** Branches on the page, waiting only for `within_ms`. */
   | ({ do: 'when'; seen: Target; steps: Step[]; otherwise?: Step[] | undefined } & Timed)
+  /** Repeats steps until something is seen, or while it is, `most` times at most, and waits `within_ms` after each. */
+  | ({ do: 'repeat'; until?: Target | undefined; while?: Target | undefined; most: number; steps: Step[] } & Timed)
   /** Repeats steps for each passenger: `{passenger.number}` counts from 1, `{passenger.index}` from 0. */
   | ({ do: 'passengers'; steps: Step[] } & Timed);
 
@@ -170,6 +186,14 @@ export const step: z.ZodType<Step> = z.lazy(() =>
   z.discriminatedUnion('do', [
     ...flatSteps,
     z.strictObject({ do: z.literal('when'), seen: target, steps, otherwise: steps.optional(), ...timed }),
+    z.strictObject({
+      do: z.literal('repeat'),
+      until: target.optional(),
+      while: target.optional(),
+      most: z.int().min(1).max(60),
+      steps,
+      ...timed,
+    }),
     z.strictObject({ do: z.literal('passengers'), steps, ...timed }),
   ]),
 );
@@ -184,13 +208,21 @@ export const NAMES_OF = {
   query: ['origin', 'destination', 'origin_city', 'destination_city', 'depart_date', 'return_date', 'adults'],
   flights: ['flight_number', 'return_flight_number'],
   passenger: ['number', 'index', 'given_name', 'family_name', 'born_on', 'title', 'gender', 'email', 'phone_number']
-    .concat('nationality', 'passport_number', 'passport_expiry')
+    .concat('nationality', 'passport_number', 'passport_expiry', 'phone_country', 'phone_national')
     .map((name) => `passenger.${name}`),
   // The email is our own address with the reference, if set, else the first passenger's.
   contact: ['email', 'phone_number', 'given_name', 'family_name'].map((name) => `contact.${name}`),
+  /** The country's calling code, and the number within it. */
+  phone: ['contact.phone_country', 'contact.phone_national'],
   card: ['card.number', 'card.expiry', 'card.cvc', 'card.holder'],
   reference: ['reference'],
   booking: ['booking_reference'],
+  /** Of the operator's accounts. */
+  account: ['account.user', 'account.password'],
+  /** What a step `pick` picks. */
+  picked: ['picked'],
+  /** What the bank asks for behind the button. */
+  challenge: ['challenge.code'],
 } satisfies Record<string, readonly string[]>;
 
 const NAMES: ReadonlySet<string> = new Set(Object.values(NAMES_OF).flat());

@@ -67,9 +67,9 @@ const pad = (value: number, length = 2): string => String(value).padStart(length
  */
 export function filled(text: string, values: Values, { months = MONTHS }: Partial<Site> = {}): string {
   return text.replaceAll(PLACE, (_, name: string, format: string | undefined) => {
-    const value = values[name];
+    const value = values[`${name}:${format}`] ?? values[name];
     if (value === undefined || value === '') throw new Unreadable(`there is no ${name} here`);
-    return format === undefined ? value : formatted(value, format, months);
+    return format === undefined || `${name}:${format}` in values ? value : formatted(value, format, months);
   });
 }
 
@@ -130,19 +130,27 @@ const NUMBERS = {
   '1 234,50': { group: ' ', point: ',' },
   '1 234.50': { group: ' ', point: '\\.' },
   "1'234.50": { group: "['’]", point: '\\.' },
-};
+  '1,23,456.78': { group: ',', point: '\\.', units: '\\d{1,2}(?:,\\d{2})*,\\d{3}' },
+} satisfies Record<string, NumberWriting>;
+
+interface NumberWriting {
+  readonly group: string;
+  readonly point: string;
+  /** Digits with separators, where they are not in threes. */
+  readonly units?: string;
+}
 
 type NumberFormat = keyof typeof NUMBERS;
 export const NUMBER_FORMATS = Object.keys(NUMBERS) as NumberFormat[];
 
 /**
- * Reads a price to the cent. Refuses two numbers, another format (`1.234` where the point is for cents), a sign, and an
+ * Reads a price to the cent; one decimal is tens of cents. Refuses two numbers, another format (`1.234` where the point is for cents), a sign, and an
  * unknown currency. @throws Unreadable
  */
 export function readMoneyText(text: string, site: Site, fixed?: string): Money {
-  const { group, point } = NUMBERS[site.numbers];
+  const { group, point, units: grouped = `\\d{1,3}(?:${group}\\d{3})+` }: NumberWriting = NUMBERS[site.numbers];
   const shown = clean(text);
-  const number = new RegExp(`(\\d{1,3}(?:${group}\\d{3})+|\\d+)(?:${point}(\\d{2}))?`, 'u').exec(shown);
+  const number = new RegExp(`(${grouped}|\\d+)(?:${point}(\\d{1,2}))?`, 'u').exec(shown);
   const [whole = '', units = '', cents = ''] = number ?? [];
   const at = number?.index ?? 0;
   const before = shown.slice(0, at);
@@ -155,16 +163,21 @@ export function readMoneyText(text: string, site: Site, fixed?: string): Money {
   if (currency === null) throw new Unreadable(`"${shortened(text)}" has no currency, or several`);
   const plain = units.replace(/\D/g, '').replace(/^0+(?=\d)/, '');
   if (plain.length > 9) throw new Unreadable(`"${shortened(text)}" is no price`);
-  return { decimal: `${plain}.${cents || '00'}`, currency };
+  return { decimal: `${plain}.${cents.padEnd(2, '0')}`, currency };
 }
 
 function currencyIn(around: string, { symbols = {}, currency }: Site): string | null {
   let left = around;
   const found = new Set<string>();
   for (const [symbol, code] of Object.entries(symbols).sort(([a], [b]) => b.length - a.length)) {
-    if (!left.includes(symbol)) continue;
-    left = left.replaceAll(symbol, ' ');
-    found.add(code);
+    const isWord = /^\p{L}{4}|^\p{L}+ /u.test(symbol);
+    const pattern = new RegExp(
+      isWord ? `(?<!\\p{L})${escaped(symbol)}(?!\\p{L})` : escaped(symbol),
+      isWord ? 'giu' : 'gu',
+    );
+    const without = left.replace(pattern, ' ');
+    if (without !== left) found.add(code);
+    left = without;
   }
   for (const [code] of left.matchAll(/\b[A-Z]{3}\b/g)) found.add(code);
   const [only = null] = found;

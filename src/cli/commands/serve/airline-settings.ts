@@ -1,7 +1,7 @@
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
 import type { AirlineSettings } from '../../../service/index.ts';
-import { isLoopback } from '../../session/index.ts';
+import { isLoopback, readSecretFile } from '../../session/index.ts';
 import { type Environment, rowOf, settingsIn } from '../../settings/index.ts';
 import type { OptionsOf } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
@@ -84,8 +84,33 @@ function tierOf(
       visitMs: visitSeconds && visitSeconds * 1000,
       mailFolder: setting('carrier_mail_folder'),
       mailAddress: setting('carrier_mail_address'),
+      codeFolder: setting('carrier_code_folder'),
+      accounts: accountsIn(setting('carrier_accounts')),
     },
   };
+}
+
+/** Accounts by carrier code: `{"X9":{"user":"…","password":"…"}}`. @throws Problem `key_file_unreadable`, `usage` */
+export function accountsIn(file: string | undefined): Record<string, { user: string; password: string }> | undefined {
+  if (file === undefined) return undefined;
+  const wrong = problem('usage', {
+    message: `${file} does not list accounts.`,
+    fix: 'Write {"X9":{"user":"…","password":"…"}}, by carrier code.',
+  });
+  let read: unknown;
+  try {
+    read = JSON.parse(readSecretFile(file));
+  } catch (error) {
+    throw error instanceof SyntaxError ? wrong : error;
+  }
+  const isAccount = (one: unknown) =>
+    one !== null &&
+    typeof one === 'object' &&
+    'user' in one &&
+    'password' in one &&
+    [one.user, one.password].every((text) => typeof text === 'string' && text !== '');
+  if (read === null || typeof read !== 'object' || !Object.values(read).every(isAccount)) throw wrong;
+  return read as Record<string, { user: string; password: string }>;
 }
 
 /** Refuses an address where the token and passengers could be read on the way. @throws Problem `address_unencrypted` */

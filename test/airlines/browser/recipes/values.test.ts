@@ -22,18 +22,24 @@ describe('a price', () => {
     ['1.234.567,00', german, '1234567.00', 'EUR'],
     ['1 234,50 €', { ...german, numbers: '1 234,50' }, '1234.50', 'EUR'],
     ["1'234.50", { ...english, numbers: "1'234.50" }, '1234.50', 'USD'],
+    ['1’234’567.5 CHF', { ...english, numbers: "1'234.50" }, '1234567.50', 'CHF'],
+    ['$12.5', english, '12.50', 'USD'],
+    ['₹1,23,456.78', { ...english, numbers: '1,23,456.78', symbols: { '₹': 'INR' } }, '123456.78', 'INR'],
+    ['Rupees 45,678', { ...english, numbers: '1,23,456.78', symbols: { rupees: 'INR' } }, '45678.00', 'INR'],
+    ['84.10 US Dollars', { ...english, currency: 'EUR', symbols: { 'US dollars': 'USD' } }, '84.10', 'USD'],
   ])('%s is read to the cent', (text, site, decimal, currency) => {
     expect(readMoneyText(text, site)).toEqual({ decimal, currency });
   });
 
-  test.each([
+  test.each<[string, string, Site]>([
     ['in another format', '1.234,50 €', english],
     ['in another format, without cents', '1.234', english],
     ['with a comma for cents', '12,50', english],
     ['that is two', 'from $10 to $20', english],
     ['with an old one beside it', '$30.00 $20.00', english],
     ['below nothing', '-$5.00', english],
-    ['of one decimal', '12.5', english],
+    ['of one decimal and a sign of hundredths', '12.5%', english],
+    ['in groups of threes where India has twos', '123,456.00', { ...english, numbers: '1,23,456.78' }],
     ['of three decimals', '12.500', english],
     ['in hundredths', '12%', english],
     ['without digits', 'free', english],
