@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lookForMail } from '../../../src/airlines/browser/mail.ts';
+import { codesFor, lookForMail } from '../../../src/airlines/browser/mail.ts';
 import { recipeOf } from '../../../src/airlines/browser/recipes/index.ts';
 
 /** A carrier's mail is believed where the carrier's own domain has signed what is relied on, and for nobody else's sake. */
@@ -139,4 +139,33 @@ test('of two that fit the newer one counts, in whichever folder it is', async ()
   const mailbox = { folder, resolver: async () => [[record]] };
   const confirmed = await lookForMail(mailbox, recipe, ADDRESS, () => undefined);
   expect(confirmed?.bookingReference).toBe('NEW222');
+});
+
+test('a bank’s code is of a signed mail that came since the card was given, about this very amount', async () => {
+  const code = {
+    from: 'mail',
+    domain: DOMAIN,
+    subject: 'code',
+    code: 'Code: (\\d{6})',
+    paid: 'Amount: ([0-9.,]+ US\\$)',
+  } as const;
+  const asking = {
+    ...recipe,
+    confirmation: { ...recipe.confirmation, challenge: { seen: { css: 'p' }, steps: [], code } },
+  };
+  const settings = { mailFolder: folder, dnsTexts: async () => [[record]] };
+  const codes = codesFor({ settings, log: () => undefined } as never, asking, {
+    reference: 'r',
+    amountDecimal: '54.30',
+  } as never);
+  const mail = (digits: string, amount: string) =>
+    written({ to: 'cards@example.com', subject: 'Your code', text: `Code: ${digits}\r\nAmount: ${amount} US$\r\n` });
+  writeFileSync(join(folder, 'new', '1'), await signed(mail('111111', '54,30')));
+  codes.begin();
+  expect(await codes.look()).toBe(null);
+  writeFileSync(join(folder, 'new', '2'), await signed(mail('222222', '99,00')));
+  writeFileSync(join(folder, 'new', '3'), mail('333333', '54,30'));
+  expect(await codes.look()).toBe(null);
+  writeFileSync(join(folder, 'new', '4'), await signed(mail('444444', '54,30')));
+  expect(await codes.look()).toBe('444444');
 });
