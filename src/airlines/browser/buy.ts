@@ -40,6 +40,8 @@ export type Bought =
   | { readonly kind: 'taken_over' }
   | { readonly kind: 'confirmed'; readonly confirmed: Confirmed }
   | { readonly kind: 'later' }
+  /** Before the press, by what the recipe knows. */
+  | { readonly kind: 'stopped'; readonly outcome: NothingBought; readonly saw: string }
   /** Pressed, and provably nothing left the page since. */
   | { readonly kind: 'pressed_in_vain'; readonly outcome: NothingBought; readonly saw: string }
   /** Pressed, with an unknown result. */
@@ -63,7 +65,7 @@ export async function buy(visit: Visit, errand: Errand): Promise<Bought> {
     if (!(error instanceof page.Stopped)) throw error;
     const { reason } = error;
     if (typeof reason !== 'string') return { kind: 'form_rejected', fields: reason.rejected };
-    return { kind: reason === 'no_fares' ? 'offer_gone' : reason };
+    return { kind: 'stopped', outcome: { kind: reason === 'no_fares' ? 'offer_gone' : reason }, saw: error.words };
   }
 }
 

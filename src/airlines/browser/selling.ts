@@ -130,6 +130,9 @@ async function writeDown(
       if (!isClear) await purchases.waitFor(shop, reference, 0);
       return exit(isClear ? 'booked' : 'paid_in_another_currency');
     }
+    case 'stopped':
+      await purchases.end(shop, reference, run, bought.outcome);
+      return exit(bought.outcome.kind, bought.saw);
     case 'pressed_in_vain':
       if (await purchases.pressedInVain(shop, reference, run, bought.outcome))
         return exit(bought.outcome.kind, bought.saw);
