@@ -13,12 +13,7 @@ type Fares = NonNullable<Recipe['fares']>;
  * @param isThere the visit is at their page
  * @throws Stopped `offer_gone` where none are left
  */
-export async function readFares(
-  walk: Walk,
-  passengerCount: number,
-  taken: readonly SeenFlight[],
-  isThere = false,
-) {
+export async function readFares(walk: Walk, passengerCount: number, taken: readonly SeenFlight[], isThere = false) {
   const { fares } = walk.visit.recipe;
   if (!fares) return [{ item: null, fare: listedFare(walk, passengerCount, taken) }];
   if (!isThere) await page.runSteps(walk, fares.steps);

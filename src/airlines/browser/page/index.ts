@@ -3,4 +3,16 @@ export * from './read.ts';
 export { privateWords, redacted, showRedacted } from './redact.ts';
 export { click, free, isClicked, isPressed, passengerValues, runSteps, untickAll, walkOf } from './steps.ts';
 export { type Account, openVisit, type Visit, type Watcher } from './visit.ts';
-export { BrowserGone, isSeen, locate, Misfit, pause, Stopped, saidAt, shown, until, type Walk, wordsOf } from './walk.ts';
+export {
+  BrowserGone,
+  isSeen,
+  locate,
+  Misfit,
+  pause,
+  Stopped,
+  saidAt,
+  shown,
+  until,
+  type Walk,
+  wordsOf,
+} from './walk.ts';
