@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Recipe } from '../../../src/airlines/browser/recipes/index.ts';
+import { openVisit, runSteps, walkOf } from '../../../src/airlines/browser/page/index.ts';
+import { installed, type Recipe, type Step } from '../../../src/airlines/browser/recipes/index.ts';
 import { type Trial, tryRecipe } from '../../../src/airlines/browser/trial/index.ts';
+import { createWatch } from '../../../src/airlines/browser/trial/watch.ts';
 import { rounds } from '../../rounds.ts';
-import { chromium } from './site.ts';
+import { chromium, recipeFor, serve } from './site.ts';
 import { browsersHere, NOTHING_SOLD, openTrialSite, profilesHere } from './trial-site.ts';
 
 const SCENARIOS = [
@@ -47,4 +49,30 @@ test.runIf(chromium)(
     await site.shop.close();
   },
   MOST_MS,
+);
+
+test.runIf(chromium)(
+  'a list box that a step opened is still open for the next',
+  async () => {
+    const page = `<h1 id="head">Shut</h1>
+    <button onclick="list.hidden = false; head.textContent = 'Open'">Gender</button>
+    <ul role="listbox" id="list" hidden><li role="option">Female</li></ul>
+    <p style="height:3000px"><script>onresize = () => list.remove()</script>`;
+    const site = await serve({ '/': page });
+    const recipe = recipeFor(site.base);
+    const watch = createWatch(recipe);
+    const browser = { playwright: installed('playwright-core').chromium, chromium: chromium ?? '', visitMs: 30_000 };
+    const visit = await openVisit({ ...browser, watcher: watch.watcher }, recipe);
+    watch.attend(visit);
+    const steps = [
+      { do: 'open', path: '/' },
+      { do: 'click', at: { role: 'button', name: 'Gender' } },
+      { do: 'click', at: { role: 'option', name: 'Female' } },
+    ] satisfies Step[];
+    await runSteps(walkOf(visit, 'passengers', {}), steps);
+    expect(watch.steps).toHaveLength(3);
+    await visit.close();
+    await site.close();
+  },
+  60_000,
 );

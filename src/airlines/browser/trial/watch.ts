@@ -73,7 +73,7 @@ export function createWatch(recipe: Recipe) {
     if (key === last) pages.pop();
     last = key;
     const names = await namesOn(page);
-    pages.push({ part, path: pathname, heading: (heading ?? '').trim(), names, screenshot: await draw(on) });
+    pages.push({ part, path: pathname, heading: (heading ?? '').trim(), names, screenshot: await draw(on, isEnd) });
   }
 
   const watcher: Watcher = {
@@ -97,8 +97,9 @@ export function createWatch(recipe: Recipe) {
   };
 }
 
-const draw = ({ page }: Visit): Promise<Buffer | null> =>
-  page.screenshot({ animations: 'disabled', timeout: DRAW_MS, fullPage: true }).catch(() => null);
+/** A picture of the whole page resizes the window, which closes open list boxes: only the last one may. */
+const draw = ({ page }: Visit, isEnd: boolean): Promise<Buffer | null> =>
+  page.screenshot({ animations: 'disabled', timeout: DRAW_MS, fullPage: isEnd }).catch(() => null);
 
 export const digestOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
