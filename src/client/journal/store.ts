@@ -1,7 +1,6 @@
 import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
-import { subjectsOf } from '../../kernel/domain/part-refunds.ts';
-import { payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
+import { payoutMemo, payoutMemoWithId, subjectsOf } from '../../kernel/domain/payout-memo.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { farelock } from '../../kernel/shell-word.ts';

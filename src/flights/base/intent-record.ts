@@ -1,7 +1,7 @@
 import type { Updateable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import type { Bags } from '../../kernel/domain/bags.ts';
-import { type Part, partSubject } from '../../kernel/domain/part-refunds.ts';
+import type { Part } from '../../kernel/domain/part-refunds.ts';
 import type { WantedSeat } from '../../kernel/domain/seats.ts';
 import { agesOf } from '../../kernel/domain/travel-ages.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
@@ -77,9 +77,9 @@ export const passengersIn = (row: Pick<RefundRequestRow, 'passengers'>): number[
 /** True for a refund that leaves a booking of the other travellers. */
 export const leavesOthers = (row: Pick<RefundRequestRow, 'passengers'>): boolean => partOf(row)?.ends === false;
 
-/** Names the cancellation and the pay-out of a request in the effect log and on chain. */
+/** Names the cancellation and the pay-out of a request in the effect log and on chain, as `partSubject` does. */
 export const subjectOf = (row: Pick<RefundRequestRow, 'intent_id' | 'passengers'>): string =>
-  leavesOthers(row) ? partSubject(row.intent_id, passengersIn(row)) : row.intent_id;
+  leavesOthers(row) ? `${row.intent_id}:${passengersIn(row).join(',')}` : row.intent_id;
 
 /** The paid refunds of travellers of a booking that stayed for others, the oldest first. */
 export async function partsRefunded(on: Store, intentId: string): Promise<RefundRequestRow[]> {

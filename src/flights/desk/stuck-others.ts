@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { AirlineTold, EffectKind, EffectTable } from '../../effects/index.ts';
 import { liveKey, writeAttempt } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
-import { subjectParts, travellersNamed } from '../../kernel/domain/part-refunds.ts';
+import { travellersNamed } from '../../kernel/domain/part-refunds.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { inTurn } from '../../store/base/index.ts';
@@ -180,7 +180,7 @@ export const effectItem = (row: Effect): StuckThing => ({
   reason: row.error,
   attempts: row.attempt,
   since: instant(row.created_at_ms),
-  intent_id: row.subject.startsWith('int_') ? subjectParts(row.subject).intentId : null,
+  intent_id: row.subject.startsWith('int_') ? (row.subject.split(':')[0] ?? null) : null,
   amount: null,
   decisions: isOpen(row)
     ? retryBy(

@@ -7,3 +7,22 @@ export const payoutMark = (subject: string): string =>
 export const payoutMemo = (subject: string): string => `farelock payout ${payoutMark(subject)}`;
 
 export const payoutMemoWithId = (subject: string): string => `farelock payout ${subject}`;
+
+/** Names the refund of a part on chain and in the effect log, always alike: no traveller is paid twice. */
+export const partSubject = (intentId: string, passengers: readonly number[]): string =>
+  `${intentId}:${[...passengers].sort((a, b) => a - b).join(',')}`;
+
+/** The intent of a subject, and the travellers; null: all of them. */
+export function subjectParts(subject: string): { readonly intentId: string; readonly passengers: number[] | null } {
+  const [intentId = subject, list] = subject.split(':');
+  return { intentId, passengers: list === undefined ? null : list.split(',').map(Number) };
+}
+
+/** Every subject that refunds of a booking may have. */
+export function subjectsOf(intentId: string, count: number): string[] {
+  const sets = count > 1 ? 2 ** count - 1 : 1;
+  return [intentId, ...Array.from({ length: sets - 1 }, (_, index) => partSubject(intentId, bitsOf(index + 1)))];
+}
+
+const bitsOf = (bits: number): number[] =>
+  Array.from({ length: 32 - Math.clz32(bits) }, (_, at) => at + 1).filter((passenger) => (bits >> (passenger - 1)) & 1);

@@ -4,14 +4,12 @@ import {
   companionFault,
   type Part,
   partRuleOf,
-  partSubject,
   type Share,
   sharesOf,
   stakeOf,
-  subjectParts,
-  subjectsOf,
   travellersNamed,
 } from '../../../src/kernel/domain/part-refunds.ts';
+import { partSubject, subjectParts, subjectsOf } from '../../../src/kernel/domain/payout-memo.ts';
 import { refundRuleOf } from '../../../src/kernel/domain/refund-rule.ts';
 
 const TYPES = ['adult', 'youth', 'child', 'infant'] as const;
