@@ -45,7 +45,8 @@ export function loadRecipes(paths: readonly string[], sites: Readonly<Record<str
 function refused(mistakes: readonly FileMistake[]) {
   const lines = mistakes.map(({ file, ...one }) => `${file}: ${mistakeText(one)}`);
   return problem('recipe_invalid', {
-    message: `The recipes cannot be used: ${lines.length === 1 ? lines[0] : lines.map((line) => `\n${line}`).join('')}`,
+    message: `The recipes cannot be used: ${lines.join('; ')}`,
+    next: ['farelock recipe check'],
     detail: { mistakes },
   });
 }
