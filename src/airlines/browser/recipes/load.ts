@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readBounded } from '../../../kernel/bounded-file.ts';
 import { jsonFault } from '../../../kernel/json-fault.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
+import { farelock } from '../../../kernel/shell-word.ts';
 import { mistakesIn } from './check.ts';
 import { type Recipe, recipeSchema } from './recipe.ts';
 import { isFields, type Mistake, mistake } from './shape.ts';
@@ -46,7 +47,7 @@ function refused(mistakes: readonly FileMistake[]) {
   const lines = mistakes.map(({ file, ...one }) => `${file}: ${mistakeText(one)}`);
   return problem('recipe_invalid', {
     message: `The recipes cannot be used: ${lines.join('; ')}`,
-    next: ['farelock recipe check'],
+    next: [farelock`recipe check`],
     detail: { mistakes },
   });
 }
