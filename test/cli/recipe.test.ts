@@ -174,9 +174,9 @@ test('every mistake of a folder is named in one run, with its place and the righ
   expect(exitCode).toBe(8);
 });
 
-test('the example has no mistake, comments are none, and a new recipe has only what is to be filled in', async () => {
+test('the examples have no mistake, comments are none, and a new recipe has only what is to be filled in', async () => {
   expect((await run('check', 'docs/recipes', '--json')).json()).toMatchObject({
-    recipes: [{ carrier: 'X9' }],
+    recipes: ['F1', 'X9', 'S2', 'S1'].map((carrier) => ({ carrier })),
     mistakes: [],
   });
   const file = join(folder, 'x8.json');

@@ -8,9 +8,10 @@ import { loadRecipes, recipeOf } from '../../../../src/airlines/browser/recipes/
 const FOLDER = resolve(import.meta.dirname, '../../../../docs/recipes');
 const example = () => JSON.parse(readFileSync(join(FOLDER, 'sandbox-hopper.json'), 'utf8'));
 
-test('the example is read from its folder, and sent to another address', () => {
-  const [recipe] = loadRecipes([FOLDER], { X9: 'http://127.0.0.1:9' });
-  expect(recipe).toMatchObject({ carrier: { code: 'X9' }, site: { base: 'http://127.0.0.1:9' } });
+test('the examples are read from their folder, and one is sent to another address', () => {
+  const recipes = loadRecipes([FOLDER], { X9: 'http://127.0.0.1:9' });
+  expect(recipes.map(({ carrier }) => carrier.code)).toEqual(['F1', 'X9', 'S2', 'S1']);
+  expect(recipes[1]?.site.base).toBe('http://127.0.0.1:9');
 });
 
 test.each([
