@@ -152,7 +152,7 @@ const tool = defineConfig({
         // A file of rows, for what has no more to do than look into one.
         {
           name: 'file',
-          test: /src\/(store\/libsql\/(read-only|inspect)|kernel\/(secrets|ids|json|bounded-file)|kernel\/domain\/payout-memo)\.ts$/,
+          test: /src\/(store\/libsql\/(read-only|inspect)|kernel\/(secrets|ids|json|bounded-file)|kernel\/domain\/payout-names)\.ts$/,
           priority: 84,
         },
         { name: 'store', test: /src\/store\/(open|marks|identity)\.ts$/, priority: 83 },

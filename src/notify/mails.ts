@@ -1,4 +1,4 @@
-import { travellersNamed } from '../kernel/domain/part-refunds.ts';
+import { travellersNamed } from '../kernel/domain/payout-names.ts';
 import { formatUsdc } from '../kernel/money.ts';
 
 /** The mails to a traveller, each with the facts of its text. Amounts are atomic USDC. */

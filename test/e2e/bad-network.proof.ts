@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { payoutMemo } from '../../src/kernel/domain/payout-memo.ts';
+import { payoutMemo } from '../../src/kernel/domain/payout-names.ts';
 import { openStore } from '../../src/service/home.ts';
 import { readOwnKeypair } from '../../src/solana/keypair.ts';
 import type { Intent, Offer, RefundCase, Stuck } from '../../src/wire/flights/index.ts';

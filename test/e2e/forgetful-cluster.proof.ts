@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { payoutMemo } from '../../src/kernel/domain/payout-memo.ts';
+import { payoutMemo } from '../../src/kernel/domain/payout-names.ts';
 import type { RefundCase } from '../../src/wire/flights/index.ts';
 import { rounds } from '../rounds.ts';
 import { said, sentSignature, told } from '../solana/lying-rpc.ts';

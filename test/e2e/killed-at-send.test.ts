@@ -5,7 +5,7 @@ import { getTransferInstruction } from '@solana-program/token';
 import bs58 from 'bs58';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { payoutMemo } from '../../src/kernel/domain/payout-memo.ts';
+import { payoutMemo } from '../../src/kernel/domain/payout-names.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openRpcCluster } from '../../src/solana/rpc/index.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';

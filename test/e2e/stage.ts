@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { payoutMemo } from '../../src/kernel/domain/payout-memo.ts';
+import { payoutMemo } from '../../src/kernel/domain/payout-names.ts';
 import { readOwnKeypair, type Signer } from '../../src/solana/keypair.ts';
 import type { Intent, Offer } from '../../src/wire/flights/index.ts';
 import { inMemory } from '../cli/memory.ts';

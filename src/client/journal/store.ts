@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
-import { payoutMemo, payoutMemoWithId, subjectsOf } from '../../kernel/domain/payout-memo.ts';
+import { payoutMemo, payoutMemoWithId, subjectsOf } from '../../kernel/domain/payout-names.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { farelock } from '../../kernel/shell-word.ts';

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { AirlineTold, EffectKind, EffectTable } from '../../effects/index.ts';
 import { liveKey, writeAttempt } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
-import { travellersNamed } from '../../kernel/domain/part-refunds.ts';
+import { travellersNamed } from '../../kernel/domain/payout-names.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { inTurn } from '../../store/base/index.ts';

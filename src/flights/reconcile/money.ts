@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { liveAttempt, writeAttempt } from '../../effects/index.ts';
 import { stakeOf } from '../../kernel/domain/part-refunds.ts';
-import { payoutMemo, payoutMemoWithId, subjectParts, subjectsOf } from '../../kernel/domain/payout-memo.ts';
+import { payoutMemo, payoutMemoWithId, subjectParts, subjectsOf } from '../../kernel/domain/payout-names.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { associatedTokenAddress, tokenIn } from '../../solana/index.ts';
 import { inTurn } from '../../store/base/index.ts';

@@ -1,6 +1,7 @@
 import { liveAttempt, liveKey } from '../../effects/index.ts';
 import { instant } from '../../kernel/clock.ts';
-import { type Part, partRuleOf, stakeOf, travellersNamed } from '../../kernel/domain/part-refunds.ts';
+import { type Part, partRuleOf, stakeOf } from '../../kernel/domain/part-refunds.ts';
+import { travellersNamed } from '../../kernel/domain/payout-names.ts';
 import type { AirlineQuote } from '../../kernel/domain/refund-rule.ts';
 import { isMoney, nothingToPay, quotedDollars, quoteText } from '../../kernel/domain/refund-rule.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';

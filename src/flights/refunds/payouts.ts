@@ -1,6 +1,6 @@
 import { type Address, createAddressWithSeed, type Instruction, type Signature } from '@solana/kit';
 import type { Agreed, ChainPlan } from '../../effects/index.ts';
-import { payoutMark, payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-memo.ts';
+import { payoutMark, payoutMemo, payoutMemoWithId } from '../../kernel/domain/payout-names.ts';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { authoritiesOf } from '../../payments/index.ts';

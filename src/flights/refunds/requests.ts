@@ -1,5 +1,6 @@
 import { instant } from '../../kernel/clock.ts';
-import { companionFault, type Part, travellersNamed } from '../../kernel/domain/part-refunds.ts';
+import { companionFault, type Part } from '../../kernel/domain/part-refunds.ts';
+import { travellersNamed } from '../../kernel/domain/payout-names.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/index.ts';
 import { inTurn } from '../../store/base/index.ts';

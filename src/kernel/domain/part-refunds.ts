@@ -95,7 +95,3 @@ export function companionFault(staying: readonly number[]): string | null {
   }
   return infants > adults ? `An infant would have no adult's lap.` : null;
 }
-
-/** `traveller 3`, `travellers 1 and 3` */
-export const travellersNamed = (passengers: readonly number[]): string =>
-  `${passengers.length === 1 ? 'traveller' : 'travellers'} ${passengers.join(', ').replace(/, (?=\d+$)/, ' and ')}`;

@@ -3,7 +3,7 @@ import { type Address, createAddressWithSeed } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEffects, type Effects } from '../../../src/effects/index.ts';
 import { createPayouts } from '../../../src/flights/refunds/payouts.ts';
-import { payoutMemo } from '../../../src/kernel/domain/payout-memo.ts';
+import { payoutMemo } from '../../../src/kernel/domain/payout-names.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { problem } from '../../../src/kernel/problems.ts';

@@ -7,9 +7,8 @@ import {
   type Share,
   sharesOf,
   stakeOf,
-  travellersNamed,
 } from '../../../src/kernel/domain/part-refunds.ts';
-import { partSubject, subjectParts, subjectsOf } from '../../../src/kernel/domain/payout-memo.ts';
+import { partSubject, subjectParts, subjectsOf, travellersNamed } from '../../../src/kernel/domain/payout-names.ts';
 import { refundRuleOf } from '../../../src/kernel/domain/refund-rule.ts';
 
 const TYPES = ['adult', 'youth', 'child', 'infant'] as const;

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { KnownOrder } from '../../../client/base/index.ts';
-import { travellersNamed } from '../../../kernel/domain/part-refunds.ts';
+import { travellersNamed } from '../../../kernel/domain/payout-names.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import { capital } from '../../../terminal/index.ts';

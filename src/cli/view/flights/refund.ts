@@ -1,4 +1,4 @@
-import { travellersNamed } from '../../../kernel/domain/part-refunds.ts';
+import { travellersNamed } from '../../../kernel/domain/payout-names.ts';
 import { quoteText } from '../../../kernel/domain/refund-rule.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import {

@@ -1,6 +1,6 @@
 import type { PaymentReceipt } from '../../../client/base/index.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { travellersNamed } from '../../../kernel/domain/part-refunds.ts';
+import { travellersNamed } from '../../../kernel/domain/payout-names.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
 import {
   counted,

@@ -26,3 +26,7 @@ export function subjectsOf(intentId: string, count: number): string[] {
 
 const bitsOf = (bits: number): number[] =>
   Array.from({ length: 32 - Math.clz32(bits) }, (_, at) => at + 1).filter((passenger) => (bits >> (passenger - 1)) & 1);
+
+/** `traveller 3`, `travellers 1 and 3` */
+export const travellersNamed = (passengers: readonly number[]): string =>
+  `${passengers.length === 1 ? 'traveller' : 'travellers'} ${passengers.join(', ').replace(/, (?=\d+$)/, ' and ')}`;
