@@ -185,6 +185,9 @@ export const recipeDesk = () => import('../airlines/browser/index.ts');
 /** Trials of recipes, which cannot pay. */
 export const trialDesk = () => import('../airlines/browser/trial/index.ts');
 
+/** Recordings of a person's walk through a site. */
+export const recordingDesk = () => import('../airlines/browser/recorder/index.ts');
+
 export const openClusterOnly = async (options: ServiceOptions): Promise<Omit<Service, 'reconcile'>> =>
   (await import('./cluster-only.ts')).openClusterOnly(options);
 

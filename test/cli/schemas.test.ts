@@ -130,6 +130,8 @@ describe.sequential('a traveller', () => {
     await held('recipe check', 'docs/recipes');
     await held('recipe new', 'X9 --site https://carrier.example');
     const nowhere = `docs/recipes/sandbox-hopper.json http://127.0.0.1:9 --out ${join(home, 'trial')}`;
+    // A walk of a person: its recording is held in test/airlines/browser.
+    covered.add('recipe record');
     for (const name of ['recipe try', 'recipe doctor']) {
       if (chromium !== null) await held(name, `${nowhere} --from VIE --to LIS --depart +30d`, { exitCode: 8 });
       covered.add(name);

@@ -92,6 +92,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   'keys list': () => [],
   'recipe check': () => ['gone.json'],
   'recipe new': () => ['X9', '--site', 'https://carrier.example'],
+  'recipe record': () => ['nowhere', '--carrier', 'X9', ...TRIAL.slice(1), '--out', 'x9.json'],
   'recipe try': () => TRIAL,
   'recipe doctor': () => TRIAL,
   'db status': () => [],

@@ -179,6 +179,7 @@ export const TOOL: ToolSpec = {
       run(db.dbReconcile, async () => (await import('./db/reconcile.ts')).dbReconcile),
       run(recipe.recipeNew, async () => (await import('./recipe/run.ts')).recipeNew),
       run(recipe.recipeCheck, async () => (await import('./recipe/run.ts')).recipeCheck),
+      run(recipe.recipeRecord, async () => (await import('./recipe/record.ts')).recipeRecord),
       run(recipe.recipeTry, async () => (await import('./recipe/try.ts')).recipeTry),
       run(recipe.recipeDoctor, async () => (await import('./recipe/doctor.ts')).recipeDoctor),
       run(sandbox.sandboxCarrierSite, async () => (await import('./sandbox/run.ts')).sandboxCarrierSite),

@@ -60,6 +60,8 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
       recipeDesk: async () => (await rooms()).recipeDesk(),
       /** Their trials: `recipe try`. */
       trialDesk: async () => (await rooms()).trialDesk(),
+      /** Recordings: `recipe record`. */
+      recordingDesk: async () => (await rooms()).recordingDesk(),
       /** The sandbox of the Duffel API, with its books under the home: `sandbox duffel`. */
       openDuffelSandbox: async (options: Pick<DuffelSandboxOptions, 'webhook'>) =>
         (await rooms()).openDuffelSandbox({

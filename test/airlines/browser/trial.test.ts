@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openVisit, runSteps, walkOf } from '../../../src/airlines/browser/page/index.ts';
 import type { Step } from '../../../src/airlines/browser/recipes/index.ts';
 import { installed } from '../../../src/airlines/browser/recipes/index.ts';
+import { placeholderOf, recordedValues } from '../../../src/airlines/browser/recorder/words.ts';
 import { changedReadings, examineRecipe, readNames } from '../../../src/airlines/browser/trial/index.ts';
 import { importsOf } from '../../house.mjs';
+import { QUERY } from './shop.ts';
 import { chromium, recipeFor, serve } from './site.ts';
 import { browsersHere, movedRecipe, NOTHING_SOLD, openTrialSite, profilesHere } from './trial-site.ts';
 
@@ -88,4 +90,19 @@ test('a field changed where its texts have another form, not where they have oth
   const before = [...read('price', '40,30 US$', '1.040,30 US$'), ...read('number', 'X91'), ...read('brand', 'Bare')];
   const now = [...read('price', '$41.30'), ...read('number', 'X9234'), ...read('brand', 'Free')];
   expect(changedReadings(before, now)).toEqual([{ part: 'search', field: 'price', was: '40,30 US$', now: '$41.30' }]);
+});
+
+test('typed words become names: of the traveller, of dates in any format, and of a card', () => {
+  const values = recordedValues(QUERY);
+  expect(
+    ['VIE', '2026-12-15', '15 Dec 2026', '15.06.1985', 'NESCIO', '+44 7700 900123', 'SAVE10'].map((typed) =>
+      placeholderOf(typed, values),
+    ),
+  ).toEqual([
+    ...['{origin}', '{depart_date}', '{depart_date:D MMM YYYY}', '{passenger.born_on:DD.MM.YYYY}'],
+    ...['{passenger.family_name:upper}', '{contact.phone_number}', null],
+  ]);
+  expect(['4000 0000 0000 0002', '12/31', '737'].map((typed) => placeholderOf(typed, values, true))).toEqual([
+    ...['{card.number}', '{card.expiry:MM/YY}', '{card.cvc}'],
+  ]);
 });

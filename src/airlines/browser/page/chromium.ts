@@ -85,17 +85,33 @@ function isAlive(pid: number): boolean {
   }
 }
 
+const HEADLESS: ReadonlySet<string> = new Set(['--headless', '--no-startup-window', '--hide-scrollbars']);
+
+/** Variables of a screen. */
+const displayOf = (environment: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR'].flatMap((name) => {
+      const value = environment[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
 /**
- * Starts a browser that resolves `hosts` alone, without traffic of its own, reports or kept data. A pipe ends it with this
+ * Starts a browser that resolves `hosts` alone (null: all, for a recording), without traffic of its own, reports or kept data. A pipe ends it with this
  * process. It writes no core file, which could contain a card.
  */
-export async function launch(playwright: BrowserType, chromium: string, hosts: readonly string[]) {
+export async function launch(
+  playwright: BrowserType,
+  chromium: string,
+  hosts: readonly string[] | null,
+  { isHeaded = false } = {},
+) {
   const profile = makeProfile();
   const isRoot = process.getuid?.() === 0;
   const flags = [
-    ...FLAGS,
+    ...FLAGS.filter((flag) => !isHeaded || !HEADLESS.has(flag)),
     ...(isRoot ? ['--no-sandbox'] : []),
-    `--host-resolver-rules=${resolverRules(hosts)}`,
+    ...(hosts === null ? [] : [`--host-resolver-rules=${resolverRules(hosts)}`]),
     `--user-data-dir=${profile}`,
   ];
   const { PATH = '' } = process.env;
@@ -108,7 +124,7 @@ export async function launch(playwright: BrowserType, chromium: string, hosts: r
       args: onWindows ? flags : ['-c', BOUNDED, chromium, ...flags],
       artifactsDir: profile,
       // Its files die with the profile; it inherits none of our environment.
-      env: { PATH, HOME: profile, TMPDIR: profile, LANG: 'C.UTF-8' },
+      env: { PATH, HOME: profile, TMPDIR: profile, LANG: 'C.UTF-8', ...(isHeaded && displayOf(process.env)) },
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,

@@ -1,4 +1,4 @@
-export { needBrowser } from './chromium.ts';
+export { launch, needBrowser } from './chromium.ts';
 export * from './read.ts';
 export { privateWords, redacted, showRedacted } from './redact.ts';
 export { click, free, isClicked, isPressed, passengerValues, runSteps, untickAll, walkOf } from './steps.ts';

@@ -15,7 +15,7 @@ export const mayPay = (name: string): boolean => PAYS.test(name);
 const DRAW_MS = 3_000;
 
 /** Frames' own names in a recipe: by title, name or address. */
-async function frameSelector(frame: Frame): Promise<string> {
+export async function frameSelector(frame: Frame): Promise<string> {
   const element = await frame.frameElement();
   for (const attribute of ['title', 'name', 'id', 'src']) {
     const value = await element.getAttribute(attribute);

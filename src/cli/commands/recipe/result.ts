@@ -128,3 +128,10 @@ export const recipeDoctor = published(
     pages: z.array(page),
   }),
 );
+
+export const recipeRecord = published(
+  z.strictObject({
+    file: z.string(),
+    mistakes: z.array(mistake).describe('Left to fill in, and whatever the draft cannot do yet.'),
+  }),
+);

@@ -82,7 +82,7 @@ export const recipeNew: Run<typeof spec.recipeNew> = async (context, { carrier, 
 };
 
 /** @throws Problem `usage` for a file that is there, or of storage */
-function write(file: string, text: string): void {
+export function write(file: string, text: string): void {
   onFile(file, () => {
     try {
       writeFileSync(file, text, { flag: 'wx' });

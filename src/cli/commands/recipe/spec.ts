@@ -64,3 +64,22 @@ export const recipeDoctor = command({
   effect: 'runs',
   examples: ['farelock recipe doctor x9.json --from VIE --to LIS --depart +30d'],
 });
+
+export const recipeRecord = command({
+  name: 'recipe record',
+  summary: "Walk through a carrier's site in a browser, and keep the walk as the draft of a recipe; nothing is paid",
+  arguments: [argument('<url>', 'address of its home page')],
+  options: [
+    required('--out <file>', 'file to write; never an existing one'),
+    required('--carrier <code>', 'two letters or digits of the carrier'),
+    option('--name <name>', 'name of the carrier'),
+    required('--from <airport>', 'three letters', airportOption),
+    required('--to <airport>', 'three letters', airportOption),
+    required('--depart <date>', 'day of departure: 2027-01-10, 10 Jan, +30d'),
+    option('--headed', 'open a window of the browser, too'),
+  ],
+  effect: 'runs',
+  examples: [
+    'farelock recipe record https://www.carrier.example --carrier X9 --from VIE --to LIS --depart +30d --out x9.json',
+  ],
+});

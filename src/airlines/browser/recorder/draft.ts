@@ -1,0 +1,79 @@
+import type { RecipePart, Step, Target } from '../recipes/index.ts';
+
+/** The page that a person says has begun. */
+export const RECORDED_PAGES = ['search', 'flights', 'fares', 'passengers', 'extras', 'till'] as const;
+export type RecordedPage = (typeof RECORDED_PAGES)[number];
+
+export interface Recorded {
+  readonly page: RecordedPage;
+  readonly step: Step;
+  /** The person took an item of a list. */
+  readonly list?: { readonly list: Target; readonly choose: Target } | undefined;
+}
+
+/** Steps go to the part that leads away from their page. */
+const PART: Readonly<Record<RecordedPage, RecipePart>> = {
+  ...{ search: 'search', flights: 'fares', fares: 'passengers', passengers: 'passengers', extras: 'extras' },
+  till: 'till',
+};
+
+type Fields = Record<string, unknown>;
+const part = (recipe: Fields, name: string): Fields => ({ ...(recipe[name] as Fields | undefined) });
+
+/** Puts a recording into the beginning of a recipe, whose other texts are left to fill in. */
+export function draftOf(
+  begun: Fields,
+  {
+    steps,
+    walls,
+    card,
+    pay,
+    hosts,
+  }: {
+    readonly steps: readonly Recorded[];
+    readonly walls: readonly { readonly seen: Target; readonly step: Step }[];
+    readonly card: readonly Step[];
+    readonly pay: Target | null;
+    readonly hosts: readonly string[];
+  },
+): Fields {
+  const of = (name: RecipePart) => steps.filter((one) => PART[one.page] === name && !one.list).map(({ step }) => step);
+  const listOf = (page: RecordedPage) => steps.find((one) => one.page === page && one.list)?.list;
+  const search = part(begun, 'search');
+  const [out, fareList] = [listOf('flights'), listOf('fares')];
+  const onward = of('extras').filter((step) => step.do !== 'untick' && step.do !== 'tick');
+  return {
+    ...begun,
+    site: { ...part(begun, 'site'), hosts: [...hosts] },
+    ...(walls.length > 0 && { walls: walls.map(({ seen, step }) => ({ seen, steps: [step] })) }),
+    search: { ...search, steps: of('search'), out: { ...part(search, 'out'), ...out } },
+    fares: { ...part(begun, 'fares'), steps: of('fares'), ...fareList },
+    passengers: { ...part(begun, 'passengers'), steps: grouped(of('passengers')) },
+    // Whatever was unticked is unticked by this.
+    extras: { ticked: { role: 'checkbox' }, steps: [] },
+    till: {
+      ...part(begun, 'till'),
+      steps: [...onward, ...of('till')],
+      ...(card.length > 0 && { card: [...card] }),
+      ...(pay && { pay }),
+    },
+  };
+}
+
+const isOfPassenger = (step: Step): boolean => JSON.stringify(step).includes('{passenger.');
+
+/** Puts steps that name a passenger's fields into one that is taken for each passenger. */
+function grouped(steps: readonly Step[]): Step[] {
+  const first = steps.findIndex(isOfPassenger);
+  if (first < 0) return [...steps];
+  const last = steps.findLastIndex(isOfPassenger);
+  const own = steps.slice(first, last + 1).map(numbered);
+  return [...steps.slice(0, first), { do: 'passengers', steps: own }, ...steps.slice(last + 1)];
+}
+
+/** `Adult 1` is `Adult {passenger.number}`. */
+const numbered = (step: Step): Step => {
+  if (!('at' in step) || !step.at || !('in' in step.at) || !('name' in step.at.in)) return step;
+  const name = step.at.in.name?.replace(/\b1\b/, '{passenger.number}');
+  return { ...step, at: { ...step.at, in: { ...step.at.in, name } } } as Step;
+};

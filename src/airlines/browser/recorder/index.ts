@@ -1,0 +1,221 @@
+import type { Frame, Page } from 'playwright-core';
+import type { RoundTrip } from '../../provider.ts';
+import { launch, needBrowser } from '../page/index.ts';
+import { installed, type OneTarget, type Step, type Target } from '../recipes/index.ts';
+import { mayPay } from '../trial/names.ts';
+import { draftOf, RECORDED_PAGES, type Recorded, type RecordedPage } from './draft.ts';
+import { LISTEN } from './listen.ts';
+import { targetOf } from './target.ts';
+import { isCardNumber, placeholderOf, RECORDED_CARD, recordedValues } from './words.ts';
+
+export { RECORDED_CARD, RECORDED_PAGES, type RecordedPage };
+
+/** A report of a page about what the person did there. */
+type Report = { readonly mark: string } & (
+  | { readonly kind: 'click' }
+  | { readonly kind: 'tick' }
+  | { readonly kind: 'untick' }
+  | { readonly kind: 'choose'; readonly value: string; readonly label: string; readonly isCard: boolean }
+  | { readonly kind: 'fill'; readonly value: string; readonly isCard: boolean }
+);
+
+export type Recording = Awaited<ReturnType<typeof openRecording>>;
+
+/**
+ * Opens a site in which a person walks once. Nothing is paid: what looks like a pay button is held, and once a card was
+ * typed nothing leaves the page.
+ * @throws Problem `browser_missing`
+ */
+export async function openRecording(options: {
+  readonly chromium: string | null | undefined;
+  readonly url: string;
+  readonly query: RoundTrip;
+  readonly isHeaded: boolean;
+}) {
+  const chromium = needBrowser(options.chromium, ['playwright-core']);
+  const playwright = installed('playwright-core').chromium;
+  const { browser, close } = await launch(playwright, chromium, null, { isHeaded: options.isHeaded });
+  const context = await browser.newContext({ acceptDownloads: false, viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  const book = createBook(page, options);
+  let last = Promise.resolve();
+  await context.exposeBinding('farelockSaw', ({ frame }, report: Report) => {
+    last = last.then(() => book.hear(frame, report)).catch(() => undefined);
+    return last;
+  });
+  await context.addInitScript({ content: LISTEN });
+  await context.route(
+    () => book.hasCard(),
+    (route) =>
+      (/^(GET|HEAD|OPTIONS)$/.test(route.request().method()) ? route.continue() : route.abort('aborted')).catch(
+        () => undefined,
+      ),
+  );
+  context.on('page', (other) => void (other !== page && other.close().catch(() => undefined)));
+  page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined));
+  await page.goto(options.url, { waitUntil: 'domcontentloaded', timeout: 30_000 });
+  return {
+    page,
+    /** What the person types. */
+    typed: recordedValues(options.query),
+    begins: (name: RecordedPage) => book.begins(name),
+    /** Resolves once all that the person did is written down. */
+    settled: () => last,
+    lines: book.lines,
+    draft: book.draft,
+    close,
+  };
+}
+
+function createBook(page: Page, { url, query }: { readonly url: string; readonly query: RoundTrip }) {
+  const values = recordedValues(query);
+  const { pathname, search, host: home } = new URL(url);
+  const open: Step = { do: 'open', path: `${pathname}${search}`.replace(/[{}]/g, '') };
+  const steps: Recorded[] = [{ page: 'search', step: open }];
+  const walls: { seen: Target; step: Step }[] = [];
+  const card: Step[] = [];
+  const lines: string[] = [];
+  const hosts = new Set<string>();
+  let now: RecordedPage = 'search';
+  let pay: Target | null = null;
+  let hasCard = false;
+
+  /** A later change of one field takes the place of the one before. */
+  const write = (all: Recorded[], one: Recorded) => {
+    const at = (step: Step) => JSON.stringify('at' in step ? step.at : step);
+    const before = all.findIndex(
+      (other) => other.page === one.page && other.step.do !== 'click' && at(other.step) === at(one.step),
+    );
+    if (one.step.do !== 'click' && before >= 0) all.splice(before, 1);
+    all.push(one);
+  };
+
+  async function hear(frame: Frame, report: Report): Promise<void> {
+    const found = await targetOf(frame, report.mark);
+    const { host } = new URL(frame.url() || 'about:blank');
+    if (host !== '' && host !== home) hosts.add(host);
+    if (!found) {
+      lines.push(`Nothing points at this ${report.kind} alone: write its step by hand.`);
+      if (report.kind === 'click') await pass(frame, report.mark);
+      return;
+    }
+    const { target, around } = found;
+    if (report.kind === 'click') return press(frame, report.mark, found);
+    if (report.kind === 'tick' || report.kind === 'untick') {
+      const item = report.kind === 'tick' ? itemOf(target, around) : undefined;
+      return note({ do: report.kind, at: target }, item);
+    }
+    const typed = report.kind === 'choose' ? report.label : report.value;
+    const isOfCard = report.isCard || isCardNumber(typed);
+    if (isOfCard) {
+      hasCard = true;
+      const value = placeholderOf(typed, values, true) ?? '{card.number}';
+      card.push(
+        report.kind === 'choose' ? { do: 'choose', at: target, label: value } : { do: 'fill', at: target, value },
+      );
+      lines.push(`till.card: ${value}`);
+      return;
+    }
+    note(report.kind === 'choose' ? chosen(target, report) : { do: 'fill', at: target, value: textOf(typed) });
+  }
+
+  const textOf = (typed: string): string => placeholderOf(typed, values) ?? typed.replace(/[{}\p{Cc}]/gu, '');
+
+  function chosen(at: Target, { value, label }: { readonly value: string; readonly label: string }): Step {
+    const words = JSON.stringify(at).toLowerCase();
+    for (const [name, pattern] of [
+      ['passenger.title', /title|salutation|anrede/],
+      ['passenger.gender', /gender|sex|geschlecht/],
+      ['passenger.nationality', /nation|country|citizen|staat/],
+    ] as const) {
+      const ours = values[name] ?? '';
+      if (pattern.test(words))
+        return { do: 'choose', at, value: `{${name}}`, ...(ours !== value && { map: { [ours]: value } }) };
+    }
+    if (/adult|passenger|traveller|erwachsen/.test(words) && label.trim() === values.adults)
+      return { do: 'choose', at, label: '{adults}' };
+    return { do: 'choose', at, label: textOf(label) };
+  }
+
+  function note(step: Step, list?: Recorded['list']): void {
+    write(steps, { page: now, step, list });
+    lines.push(`${now}: ${JSON.stringify(step)}`);
+  }
+
+  /** A list that the press took an item of. */
+  function itemOf(target: Target, around: readonly string[]): Recorded['list'] {
+    const isTaken = steps.some((one) => one.page === now && one.list);
+    if ((now !== 'flights' && now !== 'fares') || isTaken) return undefined;
+    const item = around.find((one) => /^(listitem|article|row) /.test(one));
+    const role = item?.split(' ')[0] ?? (around.some((one) => one.startsWith('list ')) ? 'listitem' : undefined);
+    if (role === undefined) return undefined;
+    const list = around.find((one) => one.startsWith('list '))?.slice('list '.length);
+    const find = { role } as OneTarget;
+    const one = 'in' in target ? target.find : target;
+    // A button is named after its item, more often than not.
+    const choose =
+      'role' in one ? ({ role: one.role } as OneTarget) : 'label' in one ? ({ role: 'radio' } as OneTarget) : one;
+    return { list: list === undefined ? find : { in: { role: 'list', name: list, exact: true }, find }, choose };
+  }
+
+  async function press(
+    frame: Frame,
+    mark: string,
+    { target, role, around }: NonNullable<Awaited<ReturnType<typeof targetOf>>>,
+  ) {
+    const one = 'in' in target ? target.find : target;
+    const name = 'name' in one ? (one.name ?? '') : 'text' in one ? one.text : '';
+    if (hasCard || (mayPay(name) && role !== 'radio')) {
+      pay = target;
+      lines.push(`till.pay: ${name}, which was held and not pressed`);
+      return;
+    }
+    const dialog = around.find((words) => words.startsWith('dialog '));
+    const heading = () =>
+      page
+        .getByRole('heading')
+        .filter({ visible: true })
+        .first()
+        .textContent({ timeout: 500 })
+        .catch(() => null);
+    const before = await heading();
+    await pass(frame, mark);
+    if (dialog !== undefined) {
+      const seen = { role: 'dialog' as const, name: dialog.slice('dialog '.length), exact: true };
+      walls.push({ seen, step: { do: 'click', at: target } });
+      lines.push(`walls: ${seen.name}`);
+      return;
+    }
+    const list = itemOf(target, around);
+    await page.waitForLoadState('domcontentloaded').catch(() => undefined);
+    const after = list ? null : ((await heading()) ?? '').trim();
+    const isLed = after && after !== (before ?? '').trim() && !/[\d{}]/.test(after);
+    note({ do: 'click', at: target, ...(isLed && { leads_to: { role: 'heading' as const, name: after } }) }, list);
+  }
+
+  /** Lets the held press happen. */
+  async function pass(frame: Frame, mark: string): Promise<void> {
+    const one = frame.locator(`[data-farelock-mark="${mark}"]`);
+    await one
+      .evaluate((element) => element.setAttribute('data-farelock-pass', ''), null, { timeout: 2_000 })
+      .catch(() => undefined);
+    await one.click({ timeout: 3_000, noWaitAfter: true }).catch(() => undefined);
+    await page.waitForTimeout(600);
+    const isLeft = await one.count().catch(() => 0);
+    if (isLeft > 0)
+      await one
+        .evaluate((element) => element.removeAttribute('data-farelock-pass'), null, { timeout: 500 })
+        .catch(() => undefined);
+  }
+
+  return {
+    hear,
+    lines,
+    hasCard: () => hasCard,
+    begins(name: RecordedPage) {
+      now = name;
+      lines.push(`now: ${name}`);
+    },
+    draft: (begun: Record<string, unknown>) => draftOf(begun, { steps, walls, card, pay, hosts: [...hosts] }),
+  };
+}

@@ -1,0 +1,71 @@
+import type { Frame, Locator } from 'playwright-core';
+import type { OneTarget, Target } from '../recipes/index.ts';
+import { frameSelector, readNames } from '../trial/names.ts';
+
+const LOOK_MS = 2_000;
+const MOST_AROUND = 8;
+const FIELDS = /^(textbox|combobox|checkbox|radio|spinbutton|searchbox|listbox|switch)$/;
+
+/** The role and name that a person would say; null: none. */
+async function namedAs(one: Locator): Promise<{ role: string; name: string } | null> {
+  const [line = ''] = (await one.ariaSnapshot({ timeout: LOOK_MS }).catch(() => '')).split('\n');
+  return readNames(line)[0] ?? null;
+}
+
+/** Points at a marked element by role and name, or label, so that one visible thing fits; null: nothing does. */
+export async function targetOf(
+  frame: Frame,
+  mark: string,
+): Promise<{ target: Target; role: string; around: string[] } | null> {
+  const one = frame.locator(`[data-farelock-mark="${mark}"]`);
+  const named = await namedAs(one);
+  const frames = frame.parentFrame() ? { frame: await frameSelector(frame) } : {};
+  const around: { role: string; name: string }[] = [];
+  for (let i = 0; i < MOST_AROUND; i += 1) {
+    const outer = frame.locator(`[data-farelock-around-${i}="${mark}"]`);
+    if ((await outer.count()) === 0) break;
+    const known = await namedAs(outer);
+    if (known && known.role !== 'text') around.push(known);
+  }
+  const roles = around.map(({ role, name }) => `${role} ${name}`);
+  for (const target of await pointers(one, named)) {
+    const fits = (scope: Frame | Locator) => locatorOf(scope, target).filter({ visible: true }).count();
+    if ((await fits(frame)) === 1) return { target: { ...target, ...frames }, role: named?.role ?? '', around: roles };
+    for (const { role, name } of around) {
+      const outer = { role, name, exact: true } as OneTarget;
+      const scope = locatorOf(frame, outer).filter({ visible: true });
+      if ((await scope.count()) === 1 && (await fits(scope)) === 1)
+        return { target: { in: { ...outer, ...frames }, find: target }, role: named?.role ?? '', around: roles };
+    }
+  }
+  return null;
+}
+
+function locatorOf(scope: Frame | Locator, target: OneTarget): Locator {
+  const exact = target.exact ?? false;
+  if ('role' in target)
+    return scope.getByRole(target.role, target.name === undefined ? {} : { name: target.name, exact });
+  if ('label' in target) return scope.getByLabel(target.label, { exact });
+  if ('placeholder' in target) return scope.getByPlaceholder(target.placeholder, { exact });
+  if ('text' in target) return scope.getByText(target.text, { exact });
+  if ('test_id' in target) return scope.locator(`[data-testid=${JSON.stringify(target.test_id)}]`);
+  return scope.locator(target.css);
+}
+
+/** Ways to point at an element, the best first, as docs/carriers.md has them. */
+async function pointers(one: Locator, named: { role: string; name: string } | null): Promise<OneTarget[]> {
+  const all: OneTarget[] = [];
+  if (named && FIELDS.test(named.role)) all.push({ label: named.name, exact: true });
+  if (named && named.role !== 'text') all.push({ role: named.role, name: named.name, exact: true } as OneTarget);
+  if (named?.role === 'text') all.push({ text: named.name, exact: true });
+  const attribute = (name: string) => one.getAttribute(name, { timeout: LOOK_MS }).catch(() => null);
+  const [hint, testId, id, name] = [
+    ...[await attribute('placeholder'), await attribute('data-testid'), await attribute('id')],
+    await attribute('name'),
+  ];
+  if (hint) all.push({ placeholder: hint, exact: true });
+  if (testId) all.push({ test_id: testId });
+  if (id && !/\d{3,}/.test(id)) all.push({ css: `#${id}` });
+  if (name) all.push({ css: `[name=${JSON.stringify(name)}]` });
+  return all.filter((target) => !/[{}]/.test(JSON.stringify(Object.values(target))));
+}
