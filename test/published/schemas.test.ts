@@ -30,7 +30,7 @@ if (process.env.WRITE_SCHEMAS) {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   for (const [file, schema] of Object.entries(schemas)) {
-    writeFileSync(join(FOLDER, file), `${JSON.stringify(schema, null, 2)}\n`);
+    writeFileSync(join(FOLDER, file), `${JSON.stringify(schema, null, 1)}\n`);
   }
 }
 
