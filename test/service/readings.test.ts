@@ -87,6 +87,7 @@ test.runIf(postgresIsInstalled)(
       store.connection().execute(() => new Promise<void>((end) => ends.push(end))),
     );
     await expect.poll(() => connectionsOf(store)).toEqual({ inUse: 10, waiting: 2 });
+    await expect.poll(() => ends.length).toBe(10);
     for (const end of ends.splice(0)) end();
     await expect.poll(() => ends.length).toBe(2);
     for (const end of ends) end();

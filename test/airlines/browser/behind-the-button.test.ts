@@ -82,23 +82,26 @@ describe.runIf(chromium)('behind the button', () => {
   const stepOf = async (reference: string) =>
     (await evidenceOf({ ...shop, clock: worldClock }, [reference])).at(-1)?.step ?? '';
 
-  test('the bank’s question in a frame is answered with the code that a person writes, and the booking comes', async () => {
-    plays = 'asks';
-    writeFileSync(join(codeFolder, 'int_code'), '111111');
-    const written = setInterval(() => {
-      const isAsked = shop.logged.some((line) => line.includes('browser_code_wanted') && line.includes('int_code'));
-      if (isAsked) writeFileSync(join(codeFolder, 'int_code'), '424242\n');
-    }, 50);
-    try {
-      const outcome = await bought('int_code', ({ confirmation }) => ({
-        confirmation: { ...confirmation, challenge },
-      }));
-      expect(outcome).toMatchObject({ kind: 'booked', paidAmountDecimal: agreed.amountDecimal });
-    } finally {
-      clearInterval(written);
-    }
-    expect([answered, await pressesOf('int_code')]).toEqual(['424242', 1]);
-  });
+  proofTest(
+    'the bank’s question in a frame is answered with the code that a person writes, and the booking comes',
+    async () => {
+      plays = 'asks';
+      writeFileSync(join(codeFolder, 'int_code'), '111111');
+      const written = setInterval(() => {
+        const isAsked = shop.logged.some((line) => line.includes('browser_code_wanted') && line.includes('int_code'));
+        if (isAsked) writeFileSync(join(codeFolder, 'int_code'), '424242\n');
+      }, 50);
+      try {
+        const outcome = await bought('int_code', ({ confirmation }) => ({
+          confirmation: { ...confirmation, challenge },
+        }));
+        expect(outcome).toMatchObject({ kind: 'booked', paidAmountDecimal: agreed.amountDecimal });
+      } finally {
+        clearInterval(written);
+      }
+      expect([answered, await pressesOf('int_code')]).toEqual(['424242', 1]);
+    },
+  );
 
   test('a till that says no and has sent nothing since the press has sold nothing: it ends, with the page’s words', async () => {
     plays = 'refuses';

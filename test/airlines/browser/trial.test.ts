@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openVisit, runSteps, walkOf } from '../../../src/airlines/browser/page/index.ts';
 import type { Step } from '../../../src/airlines/browser/recipes/index.ts';
 import { installed } from '../../../src/airlines/browser/recipes/index.ts';
 import { placeholderOf, recordedValues } from '../../../src/airlines/browser/recorder/words.ts';
 import { changedReadings, examineRecipe, readNames } from '../../../src/airlines/browser/trial/index.ts';
 import { importsOf } from '../../house.mjs';
+import { proofDescribe } from '../../proof-only.ts';
 import { QUERY } from './shop.ts';
 import { chromium, recipeFor, serve } from './site.ts';
 import { browsersHere, movedRecipe, NOTHING_SOLD, openTrialSite, profilesHere } from './trial-site.ts';
@@ -23,7 +24,7 @@ test('no module of a trial leads to one that gives a card or presses the pay but
   expect(reached.filter((file) => /browser\/(buy|selling|purchases|manage|index)\.ts$/.test(file))).toEqual([]);
 });
 
-describe.runIf(chromium)('at the pretend carrier’s site', () => {
+proofDescribe.runIf(chromium)('at the pretend carrier’s site', () => {
   let site: Awaited<ReturnType<typeof openTrialSite>>;
   beforeAll(async () => {
     site = await openTrialSite();

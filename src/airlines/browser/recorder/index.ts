@@ -2,7 +2,7 @@ import type { Frame, Page } from 'playwright-core';
 import type { RoundTrip } from '../../provider.ts';
 import { launch, needBrowser } from '../page/index.ts';
 import { installed, type OneTarget, type Step, type Target } from '../recipes/index.ts';
-import { mayPay } from '../trial/names.ts';
+import { mayPay } from '../trial/index.ts';
 import { draftOf, RECORDED_PAGES, type Recorded, type RecordedPage } from './draft.ts';
 import { LISTEN } from './listen.ts';
 import { targetOf } from './target.ts';
@@ -80,23 +80,13 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
   let pay: Target | null = null;
   let hasCard = false;
 
-  /** A later change of one field takes the place of the one before. */
-  const write = (all: Recorded[], one: Recorded) => {
-    const at = (step: Step) => JSON.stringify('at' in step ? step.at : step);
-    const before = all.findIndex(
-      (other) => other.page === one.page && other.step.do !== 'click' && at(other.step) === at(one.step),
-    );
-    if (one.step.do !== 'click' && before >= 0) all.splice(before, 1);
-    all.push(one);
-  };
-
   async function hear(frame: Frame, report: Report): Promise<void> {
     const found = await targetOf(frame, report.mark);
     const { host } = new URL(frame.url() || 'about:blank');
     if (host !== '' && host !== home) hosts.add(host);
     if (!found) {
       lines.push(`Nothing points at this ${report.kind} alone: write its step by hand.`);
-      if (report.kind === 'click') await pass(frame, report.mark);
+      if (report.kind === 'click') await pass(page, frame, report.mark);
       return;
     }
     const { target, around } = found;
@@ -116,25 +106,11 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
       lines.push(`till.card: ${value}`);
       return;
     }
-    note(report.kind === 'choose' ? chosen(target, report) : { do: 'fill', at: target, value: textOf(typed) });
-  }
-
-  const textOf = (typed: string): string => placeholderOf(typed, values) ?? typed.replace(/[{}\p{Cc}]/gu, '');
-
-  function chosen(at: Target, { value, label }: { readonly value: string; readonly label: string }): Step {
-    const words = JSON.stringify(at).toLowerCase();
-    for (const [name, pattern] of [
-      ['passenger.title', /title|salutation|anrede/],
-      ['passenger.gender', /gender|sex|geschlecht/],
-      ['passenger.nationality', /nation|country|citizen|staat/],
-    ] as const) {
-      const ours = values[name] ?? '';
-      if (pattern.test(words))
-        return { do: 'choose', at, value: `{${name}}`, ...(ours !== value && { map: { [ours]: value } }) };
-    }
-    if (/adult|passenger|traveller|erwachsen/.test(words) && label.trim() === values.adults)
-      return { do: 'choose', at, label: '{adults}' };
-    return { do: 'choose', at, label: textOf(label) };
+    note(
+      report.kind === 'choose'
+        ? chosen(target, report, values)
+        : { do: 'fill', at: target, value: textOf(typed, values) },
+    );
   }
 
   function note(step: Step, list?: Recorded['list']): void {
@@ -142,20 +118,9 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
     lines.push(`${now}: ${JSON.stringify(step)}`);
   }
 
-  /** A list that the press took an item of. */
   function itemOf(target: Target, around: readonly string[]): Recorded['list'] {
     const isTaken = steps.some((one) => one.page === now && one.list);
-    if ((now !== 'flights' && now !== 'fares') || isTaken) return undefined;
-    const item = around.find((one) => /^(listitem|article|row) /.test(one));
-    const role = item?.split(' ')[0] ?? (around.some((one) => one.startsWith('list ')) ? 'listitem' : undefined);
-    if (role === undefined) return undefined;
-    const list = around.find((one) => one.startsWith('list '))?.slice('list '.length);
-    const find = { role } as OneTarget;
-    const one = 'in' in target ? target.find : target;
-    // A button is named after its item, more often than not.
-    const choose =
-      'role' in one ? ({ role: one.role } as OneTarget) : 'label' in one ? ({ role: 'radio' } as OneTarget) : one;
-    return { list: list === undefined ? find : { in: { role: 'list', name: list, exact: true }, find }, choose };
+    return (now !== 'flights' && now !== 'fares') || isTaken ? undefined : listOf(target, around);
   }
 
   async function press(
@@ -171,15 +136,8 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
       return;
     }
     const dialog = around.find((words) => words.startsWith('dialog '));
-    const heading = () =>
-      page
-        .getByRole('heading')
-        .filter({ visible: true })
-        .first()
-        .textContent({ timeout: 500 })
-        .catch(() => null);
-    const before = await heading();
-    await pass(frame, mark);
+    const before = await headingOf(page);
+    await pass(page, frame, mark);
     if (dialog !== undefined) {
       const seen = { role: 'dialog' as const, name: dialog.slice('dialog '.length), exact: true };
       walls.push({ seen, step: { do: 'click', at: target } });
@@ -188,24 +146,9 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
     }
     const list = itemOf(target, around);
     await page.waitForLoadState('domcontentloaded').catch(() => undefined);
-    const after = list ? null : ((await heading()) ?? '').trim();
+    const after = list ? null : ((await headingOf(page)) ?? '').trim();
     const isLed = after && after !== (before ?? '').trim() && !/[\d{}]/.test(after);
     note({ do: 'click', at: target, ...(isLed && { leads_to: { role: 'heading' as const, name: after } }) }, list);
-  }
-
-  /** Lets the held press happen. */
-  async function pass(frame: Frame, mark: string): Promise<void> {
-    const one = frame.locator(`[data-farelock-mark="${mark}"]`);
-    await one
-      .evaluate((element) => element.setAttribute('data-farelock-pass', ''), null, { timeout: 2_000 })
-      .catch(() => undefined);
-    await one.click({ timeout: 3_000, noWaitAfter: true }).catch(() => undefined);
-    await page.waitForTimeout(600);
-    const isLeft = await one.count().catch(() => 0);
-    if (isLeft > 0)
-      await one
-        .evaluate((element) => element.removeAttribute('data-farelock-pass'), null, { timeout: 500 })
-        .catch(() => undefined);
   }
 
   return {
@@ -219,3 +162,75 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
     draft: (begun: Record<string, unknown>) => draftOf(begun, { steps, walls, card, pay, hosts: [...hosts] }),
   };
 }
+
+/** A later change of one field takes the place of the one before. */
+function write(all: Recorded[], one: Recorded): void {
+  const at = (step: Step) => JSON.stringify('at' in step ? step.at : step);
+  const before = all.findIndex(
+    (other) => other.page === one.page && other.step.do !== 'click' && at(other.step) === at(one.step),
+  );
+  if (one.step.do !== 'click' && before >= 0) all.splice(before, 1);
+  all.push(one);
+}
+
+type Values = ReturnType<typeof recordedValues>;
+
+const textOf = (typed: string, values: Values): string =>
+  placeholderOf(typed, values) ?? typed.replace(/[{}\p{Cc}]/gu, '');
+
+function chosen(
+  at: Target,
+  { value, label }: { readonly value: string; readonly label: string },
+  values: Values,
+): Step {
+  const words = JSON.stringify(at).toLowerCase();
+  for (const [name, pattern] of [
+    ['passenger.title', /title|salutation|anrede/],
+    ['passenger.gender', /gender|sex|geschlecht/],
+    ['passenger.nationality', /nation|country|citizen|staat/],
+  ] as const) {
+    const ours = values[name] ?? '';
+    if (pattern.test(words))
+      return { do: 'choose', at, value: `{${name}}`, ...(ours !== value && { map: { [ours]: value } }) };
+  }
+  if (/adult|passenger|traveller|erwachsen/.test(words) && label.trim() === values.adults)
+    return { do: 'choose', at, label: '{adults}' };
+  return { do: 'choose', at, label: textOf(label, values) };
+}
+
+/** A list that the press took an item of. */
+function listOf(target: Target, around: readonly string[]): Recorded['list'] {
+  const item = around.find((one) => /^(listitem|article|row) /.test(one));
+  const role = item?.split(' ')[0] ?? (around.some((one) => one.startsWith('list ')) ? 'listitem' : undefined);
+  if (role === undefined) return undefined;
+  const list = around.find((one) => one.startsWith('list '))?.slice('list '.length);
+  const find = { role } as OneTarget;
+  const one = 'in' in target ? target.find : target;
+  // A button is named after its item, more often than not.
+  const choose =
+    'role' in one ? ({ role: one.role } as OneTarget) : 'label' in one ? ({ role: 'radio' } as OneTarget) : one;
+  return { list: list === undefined ? find : { in: { role: 'list', name: list, exact: true }, find }, choose };
+}
+
+/** Lets the held press happen. */
+async function pass(page: Page, frame: Frame, mark: string): Promise<void> {
+  const one = frame.locator(`[data-farelock-mark="${mark}"]`);
+  await one
+    .evaluate((element) => element.setAttribute('data-farelock-pass', ''), null, { timeout: 2_000 })
+    .catch(() => undefined);
+  await one.click({ timeout: 3_000, noWaitAfter: true }).catch(() => undefined);
+  await page.waitForTimeout(600);
+  const isLeft = await one.count().catch(() => 0);
+  if (isLeft > 0)
+    await one
+      .evaluate((element) => element.removeAttribute('data-farelock-pass'), null, { timeout: 500 })
+      .catch(() => undefined);
+}
+
+const headingOf = (page: Page): Promise<string | null> =>
+  page
+    .getByRole('heading')
+    .filter({ visible: true })
+    .first()
+    .textContent({ timeout: 500 })
+    .catch(() => null);

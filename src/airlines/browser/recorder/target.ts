@@ -1,6 +1,6 @@
 import type { Frame, Locator } from 'playwright-core';
 import type { OneTarget, Target } from '../recipes/index.ts';
-import { frameSelector, readNames } from '../trial/names.ts';
+import { frameSelector, readNames } from '../trial/index.ts';
 
 const LOOK_MS = 2_000;
 const MOST_AROUND = 8;

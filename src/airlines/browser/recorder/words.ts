@@ -3,7 +3,7 @@ import { queryValues } from '../flights.ts';
 import { passengerValues } from '../page/index.ts';
 import { filled, type Values } from '../recipes/index.ts';
 import { contactValues } from '../to-till.ts';
-import { inventedTravellers } from '../trial/trial.ts';
+import { inventedTravellers } from '../trial/index.ts';
 
 /** A card for recordings: of the networks' test numbers, which no bank has given out. */
 export const RECORDED_CARD = { number: '4000000000000002', expiry: '2031-12', cvc: '737', holder: 'Nomen Nescio' };
