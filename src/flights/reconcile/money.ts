@@ -34,7 +34,7 @@ export async function payoutItems(
   });
 }
 
-/** What each memo would be about: tickets that were sold, each or together, and pay-outs to affiliates. */
+/** The subjects that a memo may have: tickets that were sold, each or together, and pay-outs to affiliates. */
 async function subjectsPaid({ store }: FlightsPorts, adopted: readonly string[]) {
   const sold = await store
     .selectFrom('intents')

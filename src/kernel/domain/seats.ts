@@ -74,7 +74,7 @@ export function seatsToBuy<S extends SoldSeat>(
   return { amount: bought.reduce((sum, { sold }) => sum + sold.amount, 0n), bought, missing };
 }
 
-/** What is wrong with chosen seats, before any map is read; null: nothing. @param infants positions of those on a lap */
+/** A fault of chosen seats, found before any map is read; null: none. @param infants positions of those on a lap */
 export function seatsFault(
   wanted: readonly WantedSeat[],
   {

@@ -4,6 +4,7 @@ import type { Step } from '../../../src/airlines/browser/recipes/index.ts';
 import { installed } from '../../../src/airlines/browser/recipes/index.ts';
 import { placeholderOf, recordedValues } from '../../../src/airlines/browser/recorder/words.ts';
 import { changedReadings, examineRecipe, readNames } from '../../../src/airlines/browser/trial/index.ts';
+import { namesOn } from '../../../src/airlines/browser/trial/names.ts';
 import { importsOf } from '../../house.mjs';
 import { proofDescribe } from '../../proof-only.ts';
 import { QUERY } from './shop.ts';
@@ -68,6 +69,18 @@ test.runIf(chromium)('a step at the till that clicks the pay button is stopped a
   expect(site.asked).toEqual(['GET /']);
   await visit.close();
   await site.close();
+});
+
+test.runIf(chromium)('a password that was typed is not among the names of a page', async () => {
+  const site = await serve({ '/': '<label>User <input value="ana"></label><input type="password" value="s3cret-7">' });
+  const recipe = recipeFor(site.base, {});
+  const ports = { playwright: installed('playwright-core').chromium, chromium: chromium ?? '', visitMs: 30_000 };
+  const visit = await openVisit(ports, recipe);
+  await runSteps(walkOf(visit, 'search', {}), [{ do: 'open', path: '/' }]);
+  const names = await namesOn(visit.page);
+  await visit.close();
+  expect(names).toContain('ana');
+  expect(names).not.toContain('s3cret-7');
 });
 
 test('names on a page are read as they are shown, with quotes and colons', () => {

@@ -19,7 +19,7 @@ export function mistakesIn(json: unknown): Mistake[] {
   return [...shape, ...senseless.filter(({ path }) => !wrong.has(path))];
 }
 
-/** What a step or a reading finds around it. */
+/** The surroundings of a step or a reading. */
 interface Around {
   readonly path: Path;
   /** The names that have a value there. */

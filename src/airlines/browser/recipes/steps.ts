@@ -219,9 +219,9 @@ export const NAMES_OF = {
   booking: ['booking_reference'],
   /** Of the operator's accounts. */
   account: ['account.user', 'account.password'],
-  /** What a step `pick` picks. */
+  /** The choices of a step `pick`. */
   picked: ['picked'],
-  /** What the bank asks for behind the button. */
+  /** The code that the bank asks for after the press. */
   challenge: ['challenge.code'],
 } satisfies Record<string, readonly string[]>;
 

@@ -56,7 +56,7 @@ export async function openRecording(options: {
   await page.goto(options.url, { waitUntil: 'domcontentloaded', timeout: 30_000 });
   return {
     page,
-    /** What the person types. */
+    /** The words that the person types. */
     typed: recordedValues(options.query),
     begins: (name: RecordedPage) => book.begins(name),
     /** Resolves once all that the person did is written down. */

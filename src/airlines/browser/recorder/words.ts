@@ -16,7 +16,7 @@ const DATES = [
 /** Formats that other words could be, too. */
 const SHORT = /^(D|DD|M|MM|YY)$/;
 
-/** What the person is to type: the journey, the invented traveller, and the card. */
+/** The words to type: the journey, the invented traveller, and the card. */
 export function recordedValues(query: RoundTrip): Values {
   const [traveller] = inventedTravellers(1);
   return {

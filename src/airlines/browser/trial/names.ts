@@ -24,12 +24,16 @@ export async function frameSelector(frame: Frame): Promise<string> {
   return 'iframe';
 }
 
-/** The roles and names of a page and its frames: what a recipe can point at. */
+/** The roles and names of a page and its frames: what a recipe can point at. Passwords are left out. */
 export async function namesOn(page: Page): Promise<string> {
   const shown: string[] = [];
   for (const frame of page.frames()) {
     try {
-      const names = await frame.locator('body').ariaSnapshot({ timeout: DRAW_MS });
+      const passwords = await frame
+        .locator('input[type="password"]')
+        .evaluateAll((fields) => fields.map((field) => ('value' in field ? String(field.value) : '')));
+      const drawn = await frame.locator('body').ariaSnapshot({ timeout: DRAW_MS });
+      const names = passwords.filter(Boolean).reduce((text, one) => text.replaceAll(one, '…'), drawn);
       shown.push(frame === page.mainFrame() ? names : `# in the frame ${await frameSelector(frame)}\n${names}`);
     } catch {
       // The frame is gone or hangs.

@@ -69,7 +69,7 @@ interface Place {
   readonly names: string;
 }
 
-/** What a trial leaves for the next one. */
+/** The state that a trial leaves for the next one. */
 export interface Kept {
   readonly asked: string;
   readonly until: TrialPage;

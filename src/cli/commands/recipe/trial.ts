@@ -14,7 +14,7 @@ export type Trial = Awaited<ReturnType<Desk['tryRecipe']>>;
 export type TriedDocument = DocumentOf<typeof result.recipeTry>;
 type Place = readonly (string | number)[];
 
-/** What `try` and `doctor` begin with. @throws Problem `usage`, `recipe_invalid` */
+/** The recipe, site and journey that `try` and `doctor` begin with. @throws Problem `usage`, `recipe_invalid` */
 export async function trialOf(
   context: CommandContext,
   options: OptionsOf<typeof spec.recipeDoctor>,
