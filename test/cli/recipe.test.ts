@@ -142,6 +142,7 @@ const MISTAKES: readonly [spoil: (recipe: Spoilt) => void, path: string, code: s
   ],
   [(r) => Object.assign(r.mail, { domain: 'https://carrier.example' }), 'mail.domain', 'value_wrong'],
   [(r) => r.manage.steps.push(fill('{card.number}')), 'manage.steps[4].value', 'place_absent'],
+  [(r) => r.walls.push({ seen: { text: 'x' }, stop: `${'x'.repeat(58)}🛑` }), 'walls[12].stop', 'word_unknown'],
 ];
 
 test('every mistake of a folder is named in one run, with its place and the right word', async () => {
@@ -162,14 +163,19 @@ test('every mistake of a folder is named in one run, with its place and the righ
   const { mistakes } = json() as {
     mistakes: Record<'file' | 'path' | 'code' | 'nearest' | 'message', string | null>[];
   };
-  const said = mistakes.map(({ path, code, nearest }) => JSON.stringify([path, code, nearest]));
+  const found = mistakes.map(({ path, code, nearest }) => JSON.stringify([path, code, nearest]));
   const wanted = MISTAKES.map(([, path, code, near = null]) => JSON.stringify([path, code, near]));
-  expect(said.filter((one) => !wanted.includes(one)).sort()).toEqual([
+  expect(found.filter((one) => !wanted.includes(one)).sort()).toEqual([
     '["","json",null]',
     '["carrier.code","cannot_work",null]',
   ]);
-  expect(wanted.filter((one) => !said.includes(one))).toEqual([]);
+  expect(wanted.filter((one) => !found.includes(one))).toEqual([]);
   expect(MISTAKES.length).toBeGreaterThan(40);
+  const said = (path: string) => mistakes.find((one) => one.path === path)?.message;
+  expect(said('search.steps[6].do')).toBe('"clik" is no word that is known here');
+  expect(said('walls[12].stop')).toMatch(/^"x{58}🛑?…? is none of captcha, /);
+  // Half a character would be shown as �.
+  expect(mistakes.map(({ message }) => message).join()).not.toMatch(/\p{Surrogate}/u);
   expect(mistakes.find(({ code }) => code === 'json')?.message).toMatch(/comma before }.*line 4, column 1$/);
   expect(exitCode).toBe(8);
 });

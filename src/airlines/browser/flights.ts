@@ -161,7 +161,8 @@ async function take(walk: Walk, list: FlightList, wanted: FlightKey): Promise<Se
 /** Clicks the button within an item, or the item itself. */
 export async function takeItem(walk: Walk & { readonly item: Locator }, choose: FlightList['choose'], name: string) {
   if (choose) return page.click(walk, { at: choose }, name);
-  await page.until(walk, name, undefined, async () =>
-    (await page.isClicked(walk.item)) ? { found: true } : { saw: 'the item is covered' },
-  );
+  await page.until(walk, name, undefined, async () => {
+    const hindrance = await page.clickOnce(walk.item);
+    return hindrance === null ? { found: true } : { saw: `the item is ${hindrance}` };
+  });
 }

@@ -1,11 +1,11 @@
-import { isProblem, problem } from '../../kernel/problems.ts';
+import { isProblem } from '../../kernel/problems.ts';
 import type { Fulfiller } from '../fulfiller.ts';
 import { siteFailed } from './exits.ts';
 import * as looking from './looking.ts';
 import { needBrowser, openVisit, type Visit } from './page/index.ts';
-import type { BrowserOptions, BrowserSettings, Shop } from './ports.ts';
+import type { BrowserOptions, Shop } from './ports.ts';
 import { endCards } from './purchases.ts';
-import { installed, isPretend, loadRecipes, type Recipe } from './recipes/index.ts';
+import { installed, isPretend, lackIn, lackProblem, loadRecipes, type Recipe } from './recipes/index.ts';
 import * as selling from './selling.ts';
 
 export { callOff } from './call-off.ts';
@@ -38,24 +38,19 @@ const DEFAULT_VISIT_MS = 90_000;
 /** `close` ends all visits. */
 export type BrowserFulfiller = Fulfiller & { close(): Promise<void> };
 
-/** Refuses a recipe that would miss something behind the press. @throws Problem `recipe_invalid` */
-function checkSettings({ carrier, confirmation, ...recipe }: Recipe, settings: BrowserSettings): void {
-  const { code } = confirmation.challenge ?? {};
-  const needs = [
-    [
-      JSON.stringify({ ...recipe, confirmation }).includes('{account.'),
-      settings.accounts?.[carrier.code],
-      'an account',
-    ],
-    [code?.from === 'mail', settings.mailFolder, 'a mail folder for codes'],
-    [code?.from === 'person', settings.codeFolder, 'a folder for codes'],
-  ] as const;
-  const [missing] = needs.filter(([isNeeded, given]) => isNeeded && !given);
-  if (missing)
-    throw problem('recipe_invalid', {
-      message: `The recipe of ${carrier.code} needs ${missing[2]}, which no setting names.`,
-      fix: 'docs/settings.md has the settings of carriers.',
-    });
+/** The recipes to sell from: one that lacks a setting is left out, and named. @throws Problem `recipe_invalid`: all lack one */
+function soldOf(recipes: readonly Recipe[], { settings, log }: BrowserOptions): readonly Recipe[] {
+  const { accounts, mailFolder, codeFolder } = settings;
+  const lacks = recipes.map((recipe) =>
+    lackIn(recipe, { account: accounts?.[recipe.carrier.code], mailFolder, codeFolder }),
+  );
+  const sold = recipes.filter((_, i) => !lacks[i]);
+  for (const lack of lacks) {
+    if (!lack) continue;
+    if (sold.length === 0) throw lackProblem(lack);
+    log('error', 'browser_carrier_left_out', { ...lack });
+  }
+  return sold;
 }
 
 /**
@@ -65,14 +60,14 @@ function checkSettings({ carrier, confirmation, ...recipe }: Recipe, settings: B
 export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfiller {
   const { settings, log } = options;
   const recipes = loadRecipes(settings.recipes, settings.sites);
-  for (const recipe of recipes) checkSettings(recipe, settings);
+  const sold = soldOf(recipes, options);
   const chromium = needBrowser(settings.chromium);
   if (process.getuid?.() === 0) log('warn', 'browser_unsandboxed', { why: 'root' });
   const visitMs = settings.visitMs ?? DEFAULT_VISIT_MS;
   const places = createPlaces(settings.mostBrowsers ?? DEFAULT_MOST_BROWSERS);
   const open = new Set<Visit>();
   const shop: Shop = {
-    ...{ ...options, recipes, visitMs },
+    ...{ ...options, recipes, sold, visitMs },
     visiting: (who, recipe, work) =>
       places(who, async () => {
         const account = settings.accounts?.[recipe.carrier.code];

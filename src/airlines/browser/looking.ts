@@ -82,15 +82,14 @@ async function carryOut({ store, clock, log }: Shop, lookId: string, work: () =>
   }
 }
 
-export const serves = ({ recipes }: Shop, query: RoundTrip): boolean =>
-  recipes.some((recipe) => isServed(recipe, query));
+export const serves = ({ sold }: Shop, query: RoundTrip): boolean => sold.some((recipe) => isServed(recipe, query));
 
 /** @throws Problem `provider_failed` if no site could be read */
 export async function quote(shop: Shop, query: RoundTrip, startedAtMs: number): Promise<QuoteOutcome> {
   const { origin, destination, departDate, returnDate = '', adults } = query;
   const moment = Math.floor(startedAtMs / SHARED_MS);
   const found = await Promise.all(
-    shop.recipes
+    shop.sold
       .filter((recipe) => isServed(recipe, query))
       .map((recipe) =>
         lookAt(shop, ['quote', recipe.carrier.code, origin, destination, departDate, returnDate, adults, moment], () =>

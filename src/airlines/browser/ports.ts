@@ -71,14 +71,16 @@ export interface BrowserOptions {
 
 export interface Shop extends BrowserOptions {
   readonly recipes: readonly Recipe[];
+  /** Recipes that lack no setting; bookings of the others are still looked at. */
+  readonly sold: readonly Recipe[];
   readonly visitMs: number;
   /** Visits a site once a browser is free, and always ends the visit. */
   visiting<T>(who: 'buyer' | 'looker', recipe: Recipe, work: (visit: Visit) => Promise<T>): Promise<T>;
 }
 
 /** A sandbox's card pays at pretend tills alone. */
-export const paysAt = ({ settings }: Pick<Shop, 'settings'>, recipe: Recipe): boolean =>
-  !settings.cards.isSandbox || isPretend(recipe);
+export const paysAt = ({ settings, sold }: Pick<Shop, 'settings' | 'sold'>, recipe: Recipe): boolean =>
+  sold.includes(recipe) && (!settings.cards.isSandbox || isPretend(recipe));
 
 export const recipeOfCarrier = ({ recipes }: Pick<Shop, 'recipes'>, code: string): Recipe | undefined =>
   recipes.find(({ carrier }) => carrier.code === code);

@@ -49,7 +49,7 @@ export async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome>
   if (past) return past;
   const kept = await keptOffer(shop, purchase.offerId);
   if (!kept) throw problem('offer_not_found');
-  if (!paysAt(shop, kept.recipe)) throw siteFailed('no card of this service pays there');
+  if (!paysAt(shop, kept.recipe)) throw siteFailed('nothing is bought there with these settings');
   const run = await purchases.begin(shop, purchase, kept.recipe);
   if (run !== null) {
     await shop.visiting('buyer', kept.recipe, (visit) => goShopping(shop, visit, { purchase, kept, run }));

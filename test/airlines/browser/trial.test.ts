@@ -77,7 +77,7 @@ test.runIf(chromium)('a password that was typed is not among the names of a page
   const ports = { playwright: installed('playwright-core').chromium, chromium: chromium ?? '', visitMs: 30_000 };
   const visit = await openVisit(ports, recipe);
   await runSteps(walkOf(visit, 'search', {}), [{ do: 'open', path: '/' }]);
-  const names = await namesOn(visit.page);
+  const names = await namesOn(visit);
   await visit.close();
   expect(names).toContain('ana');
   expect(names).not.toContain('s3cret-7');

@@ -3,7 +3,20 @@ import { alpha2Of } from '../../../kernel/domain/countries.ts';
 import type { Passenger } from '../../../wire/flights/index.ts';
 import { filled, installed, namesIn, type RecipePart, type Step, type Target, type Values } from '../recipes/index.ts';
 import type { Visit } from './visit.ts';
-import { isSeen, locate, Misfit, pause, Stopped, seenText, shown, single, until, type Walk, wordsOf } from './walk.ts';
+import {
+  hindranceIn,
+  isSeen,
+  locate,
+  Misfit,
+  pause,
+  Stopped,
+  seenText,
+  shown,
+  single,
+  until,
+  type Walk,
+  wordsOf,
+} from './walk.ts';
 
 type Doing<D extends Step['do']> = Extract<Step, { do: D }>;
 
@@ -263,11 +276,8 @@ async function checkPaysNot(walk: Walk, one: Locator, name: string): Promise<voi
 export const free = (walk: Walk, target: Target, name: string): Promise<Locator> =>
   until(walk, name, undefined, async () => {
     const looked = await single(walk, target);
-    const isFree = await looked.found?.click({ trial: true, timeout: CLICK_MS }).then(
-      () => true,
-      () => false,
-    );
-    return isFree === false ? { saw: `${wordsOf(target)} is covered or disabled` } : looked;
+    const hindrance = await looked.found?.click({ trial: true, timeout: CLICK_MS }).then(() => null, hindered);
+    return hindrance ? { saw: `${wordsOf(target)} is ${hindrance}` } : looked;
   });
 
 /** Clicks once when possible; a cover that appears meanwhile means no click, and walls are cleared first. */
@@ -281,7 +291,8 @@ export async function click(
     const { found: one } = looked;
     if (!one) return { saw: looked.saw, at };
     await checkPaysNot(walk, one, name);
-    return (await isClicked(one)) ? { found: true } : { saw: `${wordsOf(at)} is covered or disabled` };
+    const hindrance = await clickOnce(one);
+    return hindrance === null ? { found: true } : { saw: `${wordsOf(at)} is ${hindrance}` };
   };
   await until(walk, name, withinMs, tryOnce);
   if (!leadsTo) return;
@@ -307,15 +318,17 @@ export const isPressed = (one: Pick<Locator, 'click'>, tells = isRead()): Promis
     (error: unknown) => !isTimeout(error) || !tells || error.message.includes(BEGUN),
   );
 
-/** True unless certainly nothing was clicked, as a second click could undo the first. */
-export async function isClicked(one: Locator): Promise<boolean> {
+const hindered = (error: unknown): string => hindranceIn(error) ?? 'covered or disabled';
+
+/** Clicks. @returns why certainly nothing was clicked, else null, as a second click could undo the first */
+export async function clickOnce(one: Locator): Promise<string | null> {
   try {
     await one.click({ timeout: CLICK_MS, noWaitAfter: true });
-    return true;
+    return null;
   } catch (error) {
-    if (error instanceof Error && /strict mode violation/.test(error.message)) return false;
+    if (error instanceof Error && /strict mode violation/.test(error.message)) return 'there several times';
     if (!isTimeout(error)) throw error;
     const last = error.message.split('retrying click action').at(-1) ?? '';
-    return !isRead() || last.includes(BEGUN);
+    return !isRead() || last.includes(BEGUN) ? null : hindered(error);
   }
 }

@@ -72,7 +72,8 @@ export async function openVisit(
     });
     const asked: string[] = [];
     page.on('dialog', (dialog) => {
-      if (asked.length < MOST_ASKED) asked.push(`${dialog.type()}: ${shortened(dialog.message(), 200)}`);
+      const { pathname } = new URL(page.url() || 'about:blank');
+      if (asked.length < MOST_ASKED) asked.push(`${dialog.type()} on ${pathname}: ${shortened(dialog.message(), 200)}`);
       void dialog.dismiss().catch(() => undefined);
     });
     let isCrashed = false;

@@ -118,6 +118,25 @@ const isMoving = (error: unknown): boolean =>
   (error.name === 'TimeoutError' ||
     /context was destroyed|frame was detached|not attached|navigat|Cannot find context/i.test(error.message));
 
+/** Says what kept Playwright from an element, by its log; null: its log says nothing. */
+export function hindranceIn(error: unknown): string | null {
+  const log = error instanceof Error ? error.message : '';
+  const [, cover, off] = [...log.matchAll(HINDRANCE)].at(-1) ?? [];
+  if (cover !== undefined) return `covered by ${coverIn(cover)}`;
+  return off === undefined ? null : off === 'outside of the viewport' ? 'outside of the window' : 'disabled';
+}
+
+const HINDRANCE = /- (?:(<.*>.*) intercepts pointer events|element is (not enabled|inert|outside of the viewport))/g;
+
+/** `<p>Wait</p> from <div role="dialog">…</div> subtree` is dialog "Wait". */
+function coverIn(preview: string): string {
+  const parts = [...preview.matchAll(/<([a-z][\w-]*)([^>]*)>([^<]*)/gi)];
+  const [, tag = '', attributes = '', text = ''] = parts.at(-1) ?? [];
+  const of = (name: string) => new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1];
+  const words = of('aria-label') ?? [text, parts[0]?.[3] ?? ''].find((one) => /[\p{L}\p{N}]/u.test(one));
+  return words ? `${of('role') ?? tag} "${shortened(words, 60)}"` : shortened(preview.replace(/ value="[^"]*"/g, ''));
+}
+
 /** Looks for all walls at once, as every step begins with it. */
 async function isAnySeen(walk: Walk, walls: Visit['recipe']['walls']): Promise<boolean> {
   const [first, ...others] = walls.map(({ seen }) => locate(walk, seen));
@@ -203,7 +222,10 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
       else if (!isMoving(error)) {
         stillThere(walk);
         throw error;
-      } else saw = 'something that does not stand still';
+      } else {
+        const hindrance = hindranceIn(error);
+        saw = hindrance === null ? 'something that does not stand still' : `it is ${hindrance}`;
+      }
     }
     if (isLast) {
       stillThere(walk);

@@ -3,7 +3,15 @@ export * from './packages.ts';
 
 import type { Recipe } from './recipe.ts';
 
-export { type FlightList, isPretend, type Recipe, type RecipePart, recipeSchema } from './recipe.ts';
+export {
+  type FlightList,
+  isPretend,
+  lackIn,
+  lackProblem,
+  type Recipe,
+  type RecipePart,
+  recipeSchema,
+} from './recipe.ts';
 export * from './steps.ts';
 export * from './values.ts';
 

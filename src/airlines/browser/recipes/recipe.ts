@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { problem } from '../../../kernel/problems.ts';
 import {
   currency,
   ENDS,
@@ -233,6 +234,31 @@ export type Recipe = z.infer<typeof recipeSchema>;
 
 export type FlightList = z.infer<typeof flightList>;
 export type RecipePart = 'search' | 'fares' | 'passengers' | 'extras' | 'till' | 'confirmation' | 'manage';
+
+/** A setting that a recipe needs and the operator has not set. */
+export type Lack = NonNullable<ReturnType<typeof lackIn>>;
+
+export function lackIn(
+  { carrier, ...recipe }: Recipe,
+  given: Readonly<Record<'account' | 'mailFolder' | 'codeFolder', object | string | null | undefined>>,
+) {
+  const { code } = recipe.confirmation.challenge ?? {};
+  const needs = [
+    [JSON.stringify(recipe).includes('{account.'), given.account, 'FARELOCK_CARRIER_ACCOUNTS', 'an account'],
+    [code?.from === 'mail', given.mailFolder, 'FARELOCK_CARRIER_MAIL_FOLDER', 'a mail folder for codes'],
+    [code?.from === 'person', given.codeFolder, 'FARELOCK_CARRIER_CODE_FOLDER', 'a folder for codes'],
+  ] as const;
+  const [, , setting, needed] = needs.find(([isNeeded, has]) => isNeeded && !has) ?? [];
+  return setting === undefined ? null : { carrier: carrier.code, needs: needed, setting };
+}
+
+export const lackProblem = ({ carrier, needs, setting }: Lack) =>
+  problem('recipe_invalid', {
+    message: `The recipe of ${carrier} needs ${needs}, which ${setting} does not name.`,
+    fix: setting.endsWith('ACCOUNTS')
+      ? `Set ${setting} to a file that only you can read: {"${carrier}":{"user":"…","password":"…"}}.`
+      : `Set ${setting} to a folder (docs/carriers.md).`,
+  });
 
 const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])$/;
 

@@ -92,7 +92,7 @@ function cssFault(css: string): Fault | null {
       continue;
     }
     const between = matched(/\s*[>+~,]\s*|\s+/y);
-    if (between === null) return fault(`"${css.slice(at, at + 20)}" is not understood`);
+    if (between === null) return fault(`"${[...css.slice(at)].slice(0, 20).join('')}" is not understood`);
     if (at >= css.length && between.trim() === '') break;
     if (isEmpty || at >= css.length)
       return fault(`there is nothing ${isEmpty ? 'before' : 'after'} "${between.trim() || ' '}"`);

@@ -63,8 +63,8 @@ const meant = (given: unknown, names: readonly string[]): string | null => {
 };
 
 const shown = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  const letters = [...(JSON.stringify(value) ?? 'nothing')];
+  return letters.length > 60 ? `${letters.slice(0, 60).join('')}…` : letters.join('');
 };
 
 type Node = z.core.$ZodType;
@@ -166,8 +166,12 @@ function unionMistakes(schema: Node, value: unknown, path: Path): Mistake[] {
   return first;
 }
 
-const unknownWord = (path: Path, value: unknown, words: readonly string[]): Mistake =>
-  mistake(path, 'word_unknown', `${shown(value)} is none of ${words.join(', ')}`, meant(value, words));
+/** The whole list is said only where no word of it is near. */
+function unknownWord(path: Path, value: unknown, words: readonly string[]): Mistake {
+  const near = meant(value, words);
+  const said = near === null ? `none of ${words.join(', ')}` : 'no word that is known here';
+  return mistake(path, 'word_unknown', `${shown(value)} is ${said}`, near);
+}
 
 const KINDS: Readonly<Record<string, string>> = {
   ...{ string: 'a text', number: 'a number', int: 'a whole number', boolean: 'true or false', null: 'null' },

@@ -41,7 +41,7 @@ export function dateFault(
   tokens: readonly string[],
 ): { message: string; nearest: string | null } | null {
   const unknown = (run: string, near: string | null) => ({
-    message: `"${run}" is none of ${tokens.join(' ')}`,
+    message: `"${run}" is ${near === null ? `none of ${tokens.join(' ')}` : 'no part of a date'}`,
     nearest: near,
   });
   let hasToken = false;
@@ -115,7 +115,7 @@ export function partOf(text: string, pattern: string | undefined): string {
 }
 
 export const shortened = (text: string, most = 80): string =>
-  clean(text).length > most ? `${clean(text).slice(0, most)}…` : clean(text);
+  clean(text).length > most ? `${[...clean(text)].slice(0, most).join('')}…` : clean(text);
 
 export interface Money {
   /** As `parseUsdc` reads it. */

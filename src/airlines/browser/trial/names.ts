@@ -1,4 +1,5 @@
-import type { Frame, Page } from 'playwright-core';
+import type { Frame } from 'playwright-core';
+import type { Visit } from '../page/index.ts';
 
 /** An element as assistive software, and a recipe, names it. */
 export interface Named {
@@ -24,8 +25,8 @@ export async function frameSelector(frame: Frame): Promise<string> {
   return 'iframe';
 }
 
-/** The roles and names of a page and its frames: what a recipe can point at. Passwords are left out. */
-export async function namesOn(page: Page): Promise<string> {
+/** The roles and names of a page and its frames: what a recipe can point at. Passwords and the account are left out. */
+export async function namesOn({ page, account }: Pick<Visit, 'page' | 'account'>): Promise<string> {
   const shown: string[] = [];
   for (const frame of page.frames()) {
     try {
@@ -33,7 +34,7 @@ export async function namesOn(page: Page): Promise<string> {
         .locator('input[type="password"]')
         .evaluateAll((fields) => fields.map((field) => ('value' in field ? String(field.value) : '')));
       const drawn = await frame.locator('body').ariaSnapshot({ timeout: DRAW_MS });
-      const names = passwords.filter(Boolean).reduce((text, one) => text.replaceAll(one, '…'), drawn);
+      const names = hidden(drawn, [...passwords, ...Object.values(account ?? {})]);
       shown.push(frame === page.mainFrame() ? names : `# in the frame ${await frameSelector(frame)}\n${names}`);
     } catch {
       // The frame is gone or hangs.
@@ -41,6 +42,10 @@ export async function namesOn(page: Page): Promise<string> {
   }
   return shown.join('\n');
 }
+
+/** A text without secrets. */
+export const hidden = (text: string, secrets: readonly string[]): string =>
+  secrets.filter(Boolean).reduce((left, one) => left.replaceAll(one, '…'), text);
 
 const LINE = /^\s*- '?([a-z]+)(?: ("(?:[^"\\]|\\.)*"))?(?:[^:]*)(?:: ?(.*))?$/;
 

@@ -63,8 +63,7 @@ export async function nearestTo(walk: Walk, target: Target, before: string | nul
       }),
     );
   }
-  const { page } = walk.visit;
-  const [names, marks] = await Promise.all([namesOn(page), marksOn(page.frames())]);
+  const [names, marks] = await Promise.all([namesOn(walk.visit), marksOn(walk.visit.page.frames())]);
   const known = new Set(before === null ? [] : readNames(before).map(({ role, name }) => `${role} ${name}`));
   const wanted = wordIn(target);
   const found = new Map<string, Near>();

@@ -8,6 +8,7 @@ import { takeFare } from '../fares.ts';
 import { isServed, lookForFlights, queryValues } from '../flights.ts';
 import { type FoundOffer, offersOf } from '../offers.ts';
 import {
+  type Account,
   BrowserGone,
   Misfit,
   needBrowser,
@@ -19,7 +20,15 @@ import {
   type Walk,
   walkOf,
 } from '../page/index.ts';
-import { installed, type Money, type Recipe, type RecipePart, type Target } from '../recipes/index.ts';
+import {
+  installed,
+  lackIn,
+  lackProblem,
+  type Money,
+  type Recipe,
+  type RecipePart,
+  type Target,
+} from '../recipes/index.ts';
 import { contactValues, isSamePrice, totalAsked, wayOf } from '../to-till.ts';
 import { type Near, nearestTo } from './nearest.ts';
 import { createWatch, digestOf, placeIn, settledNames } from './watch.ts';
@@ -115,6 +124,8 @@ export interface TrialOptions {
   readonly recipe: Recipe;
   readonly chromium: string | null | undefined;
   readonly visitMs: number;
+  /** The operator's, at this site. */
+  readonly account?: Account | undefined;
   readonly nowMs: number;
   readonly query: RoundTrip;
   readonly until: TrialPage;
@@ -161,6 +172,7 @@ function beginRun(options: TrialOptions) {
     chromium: needBrowser(options.chromium, ['playwright-core']),
     watch: createWatch(recipe),
     refused: new Set<string>(),
+    dialogs: [] as string[],
     began: { at: 'search' as Start, why: null as string | null },
     offers: [] as readonly FoundOffer[],
     fares: known?.fares ?? [],
@@ -174,10 +186,12 @@ function beginRun(options: TrialOptions) {
 
 /**
  * Tries a recipe at its site.
- * @throws Problem `usage` for a journey that the recipe does not serve, `browser_missing`
+ * @throws Problem `usage` for a journey that the recipe does not serve, `recipe_invalid` without its account, `browser_missing`
  */
 export async function tryRecipe(options: TrialOptions) {
-  const { recipe, query, until } = options;
+  const { recipe, query, until, account } = options;
+  const lack = lackIn(recipe, { account, mailFolder: 'of no trial', codeFolder: 'of no trial' });
+  if (lack) throw lackProblem(lack);
   if (!isServed(recipe, query)) {
     throw problem('usage', {
       message: `The recipe of ${recipe.carrier.name} does not serve this journey.`,
@@ -190,12 +204,13 @@ export async function tryRecipe(options: TrialOptions) {
     // The flights of the last trial are sold or gone.
     await findAndWalk(Object.assign(run, { known: null, failure: null, places: [] }));
   }
-  const { offers, fares, till, failure, watch, refused, began, agreed, places, storageState, asked, digests } = run;
+  const { offers, fares, till, failure, watch, refused, dialogs, began, agreed, places, storageState, asked, digests } =
+    run;
   const kept: Kept = {
     ...{ asked, until, digests, offers, fares, agreed, places, storageState },
     stoppedAt: failure?.part ?? null,
   };
-  return { offers, fares, till, failure, watch, refused, began, kept };
+  return { offers, fares, till, failure, watch, refused, dialogs, began, kept };
 }
 
 const cents = (amount: string): number => Number(parseUsdc(amount));
@@ -313,11 +328,11 @@ async function visiting(
   work: (visit: Visit) => Promise<void>,
 ): Promise<void> {
   const { chromium, watch, options } = run;
-  const { recipe, visitMs, signal } = options;
+  const { recipe, visitMs, signal, account } = options;
   signal.throwIfAborted();
   const visit = await openVisit(
     {
-      ...{ playwright: installed('playwright-core').chromium, chromium, visitMs, watcher: watch.watcher },
+      ...{ playwright: installed('playwright-core').chromium, chromium, visitMs, account, watcher: watch.watcher },
       ...(storageState && { storageState }),
     },
     recipe,
@@ -334,6 +349,7 @@ async function visiting(
   } finally {
     signal.removeEventListener('abort', leave);
     for (const host of visit.refused) run.refused.add(host);
+    run.dialogs.push(...visit.asked);
     await visit.close();
   }
 }

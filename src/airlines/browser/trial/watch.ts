@@ -37,12 +37,12 @@ export function placeIn(recipe: unknown, wanted: object): (string | number)[] | 
 }
 
 /** Waits until the page's names no longer change. */
-export async function settledNames({ page }: Visit): Promise<string> {
+export async function settledNames(visit: Visit): Promise<string> {
   const endsAtMs = performance.now() + MOST_SETTLING_MS;
-  let names = await namesOn(page);
+  let names = await namesOn(visit);
   for (;;) {
     await pause(SETTLES_MS);
-    const now = await namesOn(page);
+    const now = await namesOn(visit);
     if (now === names || performance.now() > endsAtMs) return now;
     names = now;
   }
@@ -72,7 +72,7 @@ export function createWatch(recipe: Recipe) {
     if (key === last && !isEnd) return;
     if (key === last) pages.pop();
     last = key;
-    const names = await namesOn(page);
+    const names = await namesOn(on);
     pages.push({ part, path: pathname, heading: (heading ?? '').trim(), names, screenshot: await draw(on, isEnd) });
   }
 

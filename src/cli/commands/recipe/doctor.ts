@@ -6,37 +6,30 @@ import type { Run } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
-import { failureOf, keptDocument, nearOf, placeText, type TriedDocument, trialOf, writePages } from './trial.ts';
-import { failureLines, hostLines } from './try.ts';
+import { keptDocument, nearOf, placeText, type TriedDocument, trialOf, visited } from './trial.ts';
+import { besidesLines, failureLines } from './try.ts';
 
 /** Walks to the till of today's site. Exit 8 where something moved. */
 export const recipeDoctor: Run<typeof spec.recipeDoctor> = async (context, options) => {
   const { terminal } = context;
-  const { desk, recipe, folder, given } = await trialOf(context, options, 'till');
+  const { desk, recipe, folder, given, withoutAccount } = await trialOf(context, options, 'till');
   const before = keptDocument<TriedDocument>(folder, 'trial.json');
   const namesBefore = (part: string): string | null => {
     const pages = before?.pages.filter((one) => one.part === part) ?? [];
     return pages.length === 0 ? null : pages.map(({ names }) => textOf(join(folder, names))).join('\n');
   };
   terminal.phase(`Visiting ${recipe.carrier.name}`);
-  const { trials, moved, failure, steps } = await desk.examineRecipe({ ...given, namesBefore });
+  const { trials, moved, steps } = await desk.examineRecipe({ ...given, namesBefore });
   const readings = trials.flatMap(({ watch }) => watch.readings);
-  const document: Examined = {
-    ...{ carrier: recipe.carrier.code, recipe_version: recipe.version, url: recipe.site.base },
-    folder: join(folder, 'today'),
+  const document: Examined = withoutAccount({
+    ...visited({ recipe, trials, folder: join(folder, 'today') }),
     compared_with: before === null ? null : instant(statSync(join(folder, 'trial.json')).mtimeMs),
     steps: steps.map(({ place, step, words, state }) => ({ path: placeText(place), do: step.do, words, state })),
     moved: moved.map(({ place, step, saw, was, now }) => ({
       ...{ path: placeText(place), step, saw, was, now: now && nearOf(now) },
     })),
     changed: before === null ? [] : desk.changedReadings(before.readings, readings),
-    failure: failureOf({ failure }),
-    pages: writePages(
-      join(folder, 'today'),
-      trials.flatMap(({ watch }) => watch.pages),
-    ),
-    refused_hosts: [...new Set(trials.flatMap(({ refused }) => [...refused]))],
-  };
+  });
   terminal.result(document, view);
   return isSound(document) ? 0 : 8;
 };
@@ -85,10 +78,9 @@ const view: View<Examined> = {
       ...(changed.length === 0 ? [] : ['']),
       ...changed.map(({ part, field, was, now }) => `${paint.warn('!')} ${part}, ${field}: "${was}" is now "${now}"`),
       ...failureLines(failure, screen),
-      ...hostLines(document, screen),
+      ...besidesLines(document, screen),
       '',
       paint.dim(`Pages of today are in ${document.folder}`),
     ];
   },
-  rows: ({ steps }) => steps.map(({ path, do: step, words, state }) => [path, step, words, state]),
 };

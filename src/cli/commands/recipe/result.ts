@@ -63,6 +63,7 @@ const trial = {
   url: z.string(),
   folder: z.string(),
   refused_hosts: z.array(z.string()).describe('Hosts that pages asked for, and the recipe does not list.'),
+  dialogs: z.array(z.string()).describe('Texts of alert and confirm with their page, answered with no.'),
 };
 const money = { total_amount_decimal: z.string(), total_currency: z.string() };
 

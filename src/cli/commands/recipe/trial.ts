@@ -6,12 +6,14 @@ import { dateOption } from '../../searching/index.ts';
 import { settingsIn } from '../../settings/index.ts';
 import type { CommandContext, OptionsOf } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
+import { accountsIn } from '../serve/index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
 type Desk = Awaited<ReturnType<CommandContext['session']['trialDesk']>>;
 export type Trial = Awaited<ReturnType<Desk['tryRecipe']>>;
 export type TriedDocument = DocumentOf<typeof result.recipeTry>;
+type Recipe = ReturnType<Desk['recipeToTry']>;
 type Place = readonly (string | number)[];
 
 /** The recipe, site and journey that `try` and `doctor` begin with. @throws Problem `usage`, `recipe_invalid` */
@@ -30,14 +32,17 @@ export async function trialOf(
   const departDate = await dateOption(context, '--depart', options.depart);
   const returnDate = options.return && (await dateOption(context, '--return', options.return, departDate));
   const { from: origin, to: destination, adults } = options;
-  const visitSeconds = setting('visit_seconds');
+  const account = accountsIn(setting('carrier_accounts'))?.[recipe.carrier.code];
+  const secrets = Object.values(account ?? {});
+  const hide = (_key: string, value: unknown) => (typeof value === 'string' ? desk.hidden(value, secrets) : value);
   return {
-    desk,
-    recipe,
+    ...{ desk, recipe },
+    /** A document without the words of the account. */
+    withoutAccount: <T>(document: T): T => JSON.parse(JSON.stringify(document), hide) as T,
     folder: resolve(options.out ?? `trial-${recipe.carrier.code.toLowerCase()}`),
     given: {
-      ...{ recipe, signal, nowMs: clock.now(), chromium: setting('chromium') },
-      visitMs: (visitSeconds ?? 90) * 1000,
+      ...{ recipe, account, signal, nowMs: clock.now(), chromium: setting('chromium') },
+      visitMs: (setting('visit_seconds') ?? 90) * 1000,
       query: {
         ...{ origin, destination, departDate, adults, cabinClass: 'economy' as const },
         ...(returnDate !== undefined && { returnDate }),
@@ -50,13 +55,25 @@ export async function trialOf(
 export const placeText = (place: Place): string =>
   place.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`)).join('');
 
-export const failureOf = ({ failure }: Pick<Trial, 'failure'>): TriedDocument['failure'] =>
-  failure && {
-    ...{ kind: failure.kind, part: failure.part, step: failure.step, saw: failure.saw },
-    path: failure.place && placeText(failure.place),
-    looked_for: failure.target,
-    nearest: failure.near.map(nearOf),
+/** What the documents of `try` and `doctor` have in common; writes the pages into the folder. */
+export const visited = ({ recipe, trials, folder }: { recipe: Recipe; trials: readonly Trial[]; folder: string }) => {
+  const failure = trials.at(-1)?.failure ?? null;
+  return {
+    ...{ carrier: recipe.carrier.code, recipe_version: recipe.version, url: recipe.site.base, folder },
+    failure: failure && {
+      ...{ kind: failure.kind, part: failure.part, step: failure.step, saw: failure.saw },
+      path: failure.place && placeText(failure.place),
+      looked_for: failure.target,
+      nearest: failure.near.map(nearOf),
+    },
+    pages: writePages(
+      folder,
+      trials.flatMap(({ watch }) => watch.pages),
+    ),
+    refused_hosts: [...new Set(trials.flatMap(({ refused }) => [...refused]))],
+    dialogs: [...new Set(trials.flatMap(({ dialogs }) => dialogs))],
   };
+};
 
 type Near = NonNullable<TriedDocument['failure']>['nearest'][number];
 
@@ -85,7 +102,7 @@ const slug = (text: string): string =>
     .slice(0, 40);
 
 /** Writes the pages into the folder; the later of two with one name stays. */
-export function writePages(folder: string, pages: Trial['watch']['pages']): TriedDocument['pages'] {
+function writePages(folder: string, pages: Trial['watch']['pages']): TriedDocument['pages'] {
   makeFolder(folder);
   const written = new Map<string, TriedDocument['pages'][number]>();
   for (const { part, path, heading, names, screenshot } of pages) {

@@ -6,7 +6,6 @@ import type { OptionsOf, Run } from '../../spec/index.ts';
 import { nextLines } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 import {
-  failureOf,
   keptDocument,
   nearOf,
   placeText,
@@ -14,7 +13,7 @@ import {
   type TriedDocument,
   trialOf,
   valueText,
-  writePages,
+  visited,
 } from './trial.ts';
 
 const DOCUMENT = 'trial.json';
@@ -24,13 +23,13 @@ const RESUME = 'resume.json';
 export const recipeTry: Run<typeof spec.recipeTry> = async (context, options) => {
   const { terminal } = context;
   const { until } = options;
-  const { desk, recipe, folder, given } = await trialOf(context, options, until);
+  const { desk, recipe, folder, given, withoutAccount } = await trialOf(context, options, until);
   const kept = options.anew ? null : keptDocument<Trial['kept']>(folder, RESUME);
   terminal.phase(`Visiting ${recipe.carrier.name}`);
   const trial = await desk.tryRecipe({ ...given, until, kept });
-  const document: TriedDocument = {
-    ...{ carrier: recipe.carrier.code, recipe_version: recipe.version, url: recipe.site.base, folder, until },
-    ...{ began_at: trial.began.at, because: trial.began.why },
+  const document: TriedDocument = withoutAccount({
+    ...visited({ recipe, trials: [trial], folder }),
+    ...{ until, began_at: trial.began.at, because: trial.began.why },
     travellers: desk.inventedTravellers(given.query.adults).map((one) => `${one.given_name} ${one.family_name}`),
     offers: trial.kept.offers.map(({ offer, flights }) => ({
       flights: flights.map(({ flightNumber }) => flightNumber),
@@ -53,10 +52,7 @@ export const recipeTry: Run<typeof spec.recipeTry> = async (context, options) =>
     },
     readings: trial.watch.readings.map(({ value, ...one }) => ({ ...one, value: valueText(value) })),
     steps: trial.watch.steps.map(({ place, step }) => ({ path: placeText(place), step })),
-    failure: failureOf(trial),
-    pages: writePages(folder, trial.watch.pages),
-    refused_hosts: [...trial.refused],
-  };
+  });
   writeWhole(join(folder, DOCUMENT), `${JSON.stringify(document, null, 2)}\n`);
   writeWhole(join(folder, RESUME), JSON.stringify(trial.kept));
   terminal.result(document, view);
@@ -94,10 +90,9 @@ const view: View<TriedDocument> = {
         paint.dim,
         width,
       ),
-      ...hostLines(document, screen),
+      ...besidesLines(document, screen),
     ];
   },
-  rows: ({ readings }) => readings.map(({ part, field, text, value }) => [part, field, text ?? '–', value ?? '–']),
 };
 
 /** Flights, fares, and each field as the page says it and as it is read. */
@@ -169,10 +164,14 @@ export function failureLines(failure: TriedDocument['failure'], { paint, width }
 const nearLines = (nearest: NonNullable<TriedDocument['failure']>['nearest'], paint: Screen['paint']): string[] =>
   nearest.map(({ target, words, likeness }) => `    ${words}  ${paint.dim(`${likeness}  ${JSON.stringify(target)}`)}`);
 
-export const hostLines = (
-  { refused_hosts: hosts }: Pick<TriedDocument, 'refused_hosts'>,
+/** What the pages said and asked for besides. */
+export const besidesLines = (
+  { refused_hosts: hosts, dialogs }: Pick<TriedDocument, 'refused_hosts' | 'dialogs'>,
   { width }: Screen,
-): string[] =>
-  hosts.length === 0
-    ? []
-    : ['', ...wrapBehind('! ', `Refused, as site.hosts does not list them: ${hosts.join(', ')}`, width)];
+): string[] => {
+  const said = [
+    ...dialogs.map((one) => `The page asked, and was answered with no: ${one}`),
+    ...(hosts.length === 0 ? [] : [`Refused, as site.hosts does not list them: ${hosts.join(', ')}`]),
+  ];
+  return said.length === 0 ? [] : ['', ...said.flatMap((line) => wrapBehind('! ', line, width))];
+};

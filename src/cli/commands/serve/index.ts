@@ -4,7 +4,7 @@ import { type HttpRequest, HttpResponse, json } from '../../../kernel/http.ts';
 import { problem, problemBody } from '../../../kernel/problems.ts';
 import type { CommandContext } from '../../spec/index.ts';
 
-export { airlineSettings } from './airline-settings.ts';
+export { accountsIn, airlineSettings } from './airline-settings.ts';
 
 /** Reads past the unread rest of a body for as long, so that its sender can hear the answer. */
 const REST_MS = 500;

@@ -220,8 +220,10 @@ describe.runIf(chromium)('the language of recipes', () => {
     };
     await noteExit(shop as never, visit, { subject: 'x', outcome: 'failed', step: 'p#ss "wörd"' });
     const page = kept[0]?.text_sealed.toString() ?? '';
-    expect(page).toMatch(/^The page asked: confirm: Is █+ right\?\nThe page asked: alert: Prices have changed\n/);
+    expect(page).toMatch(
+      /^The page asked: confirm on \/asks: Is █+ right\?\nThe page asked: alert on \/asks: Prices have changed\n/,
+    );
     expect(`${page}${logged.join()}`).not.toMatch(/zqoperator|p#ss|quillfeather/i);
-    expect(logged.join()).toContain('alert: Prices have changed');
+    expect(logged.join()).toContain('alert on /asks: Prices have changed');
   });
 });

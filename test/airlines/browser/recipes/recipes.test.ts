@@ -2,8 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { createBrowserFulfiller } from '../../../../src/airlines/browser/index.ts';
 import { hostsOf, isInside, resolverRules } from '../../../../src/airlines/browser/page/fence.ts';
 import { loadRecipes, recipeOf } from '../../../../src/airlines/browser/recipes/index.ts';
+import { createSandboxCards } from '../../../../src/sandbox/carrier-site/cards.ts';
+import { worldClock } from '../../../clock.ts';
+import { QUERY } from '../shop.ts';
+import { chromium } from '../site.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../../../docs/recipes');
 const example = () => JSON.parse(readFileSync(join(FOLDER, 'sandbox-hopper.json'), 'utf8'));
@@ -12,6 +17,30 @@ test('the examples are read from their folder, and one is sent to another addres
   const recipes = loadRecipes([FOLDER], { X9: 'http://127.0.0.1:9' });
   expect(recipes.map(({ carrier }) => carrier.code)).toEqual(['F1', 'X9', 'S2', 'S1']);
   expect(recipes[1]?.site.base).toBe('http://127.0.0.1:9');
+});
+
+test.runIf(chromium)('a carrier without its account is left out and named, and the others are sold', () => {
+  const logged: unknown[] = [];
+  const open = (...recipes: string[]) =>
+    createBrowserFulfiller({
+      ...{
+        store: {} as never,
+        secrets: {} as never,
+        clock: worldClock,
+        settings: { recipes, cards: createSandboxCards() },
+      },
+      log: (_level, event, fields) => logged.push({ event, ...fields }),
+    });
+  const { serves } = open(FOLDER);
+  const sold = ['DEL-BOM', 'VIE-LIS', 'JFK-LAX'].map((route) => {
+    const [origin = '', destination = ''] = route.split('-');
+    return serves({ ...QUERY, origin, destination, adults: 1 });
+  });
+  expect(sold).toEqual([false, true, true]);
+  expect(logged).toContainEqual({
+    ...{ event: 'browser_carrier_left_out', carrier: 'F1', needs: 'an account', setting: 'FARELOCK_CARRIER_ACCOUNTS' },
+  });
+  expect(() => open(join(FOLDER, 'flight.json'))).toThrow(/F1 needs an account, which FARELOCK_CARRIER_ACCOUNTS/);
 });
 
 test.each([
