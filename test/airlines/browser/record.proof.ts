@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { loadNewRecipe, readRecipes } from '../../../src/airlines/browser/recipes/index.ts';
 import { openRecording } from '../../../src/airlines/browser/recorder/index.ts';
 import { QUERY } from './shop.ts';
-import { chromium } from './site.ts';
+import { chromium, serve } from './site.ts';
 import { NOTHING_SOLD, openTrialSite } from './trial-site.ts';
 
 test.runIf(chromium)(
@@ -108,4 +108,52 @@ test.runIf(chromium)(
     }
   },
   180_000,
+);
+
+test.runIf(chromium)(
+  'a step that could not be written down is named, and leaves a comment in its place',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'farelock-record-'));
+    const gone = `<select onchange="setTimeout(() => frameElement.remove())"><option>One</option><option>Two</option></select>`;
+    const site = await serve({
+      '/': `<h1>Home</h1><label>From <input></label><iframe src="/frame" title="Party"></iframe>
+        <button>Pay now</button><button>Pay now</button>`,
+      '/frame': gone,
+    });
+    const recording = await openRecording({ chromium: null, url: `${site.base}/`, query: QUERY, isHeaded: false });
+    const { page } = recording;
+    try {
+      await page.getByLabel('From').fill('VIE');
+      await page.keyboard.press('Tab');
+      await recording.settled();
+      await page.evaluate(
+        "const one = frames[0].document.querySelector('select'); one.selectedIndex = 1; one.dispatchEvent(new Event('change'))",
+      );
+      await page.waitForTimeout(500);
+      await recording.settled();
+      await page.getByRole('button').first().dispatchEvent('click');
+      await recording.settled();
+      expect(recording.lines.filter((line) => line.includes('Write its step by hand'))).toHaveLength(2);
+      const { newRecipe } = await loadNewRecipe();
+      const draft = recording.draft(newRecipe({ code: 'X9', name: 'Hopper', site: site.base }));
+      expect(draft.search).toMatchObject({
+        steps: [
+          { do: 'open' },
+          { do: 'fill', value: '{origin}' },
+          { '//': expect.stringMatching(/^A choose was not written down/) },
+          { '//': 'A click was not written down: nothing points at it alone.' },
+        ],
+      });
+      const file = join(folder, 'x9.json');
+      writeFileSync(file, JSON.stringify(draft));
+      expect(readRecipes([file]).mistakes).toContainEqual(
+        expect.objectContaining({ path: 'search.steps[2].do', code: 'fill_in' }),
+      );
+    } finally {
+      await recording.close();
+      await site.close();
+      rmSync(folder, { recursive: true });
+    }
+  },
+  60_000,
 );

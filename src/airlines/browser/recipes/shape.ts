@@ -70,10 +70,11 @@ const shown = (value: unknown): string => {
 type Node = z.core.$ZodType;
 const defOf = (schema: Node) => (schema as z.core.$ZodTypes)._zod.def;
 
+const isUnwritten = (value: unknown): value is string => typeof value === 'string' && value.startsWith(FILL_IN);
+
 /** Finds every mistake against a schema, each in the alternative that the writer most probably meant. */
 export function shapeMistakes(schema: Node, value: unknown, path: Path): Mistake[] {
-  if (typeof value === 'string' && value.startsWith(FILL_IN))
-    return [mistake(path, 'fill_in', `has to be filled in: ${value.slice(FILL_IN.length)}`)];
+  if (isUnwritten(value)) return [mistake(path, 'fill_in', `has to be filled in: ${value.slice(FILL_IN.length)}`)];
   const def = defOf(schema);
   switch (def.type) {
     case 'optional':
@@ -140,6 +141,7 @@ function unionMistakes(schema: Node, value: unknown, path: Path): Mistake[] {
     const words = (one: Node) => literalsOf(shapeOf(one)[key]);
     const found = options.find((one) => words(one).includes(value[key]));
     if (found) return shapeMistakes(found, value, path);
+    if (isUnwritten(value[key])) return shapeMistakes(z.string(), value[key], [...path, key]);
     if (value[key] === undefined) return [mistake([...path, key], 'key_missing', 'is missing')];
     return [unknownWord([...path, key], value[key], options.flatMap(words).map(String))];
   }

@@ -4,9 +4,15 @@ import type { RecipePart, Step, Target } from '../recipes/index.ts';
 export const RECORDED_PAGES = ['search', 'flights', 'fares', 'passengers', 'extras', 'till'] as const;
 export type RecordedPage = (typeof RECORDED_PAGES)[number];
 
+/** A comment in the place of a step that is still to be written. */
+interface Unwritten {
+  readonly '//': string;
+  readonly do: `FILL IN: ${string}`;
+}
+
 export interface Recorded {
   readonly page: RecordedPage;
-  readonly step: Step;
+  readonly step: Step | Unwritten;
   /** The person took an item of a list. */
   readonly list?: { readonly list: Target; readonly choose: Target } | undefined;
 }
@@ -32,7 +38,7 @@ export function draftOf(
   }: {
     readonly steps: readonly Recorded[];
     readonly walls: readonly { readonly seen: Target; readonly step: Step }[];
-    readonly card: readonly Step[];
+    readonly card: readonly Recorded['step'][];
     readonly pay: Target | null;
     readonly hosts: readonly string[];
   },
@@ -60,10 +66,10 @@ export function draftOf(
   };
 }
 
-const isOfPassenger = (step: Step): boolean => JSON.stringify(step).includes('{passenger.');
+const isOfPassenger = (step: Recorded['step']): boolean => JSON.stringify(step).includes('{passenger.');
 
 /** Puts steps that name a passenger's fields into one that is taken for each passenger. */
-function grouped(steps: readonly Step[]): Step[] {
+function grouped(steps: readonly Recorded['step'][]): object[] {
   const first = steps.findIndex(isOfPassenger);
   if (first < 0) return [...steps];
   const last = steps.findLastIndex(isOfPassenger);
@@ -72,8 +78,8 @@ function grouped(steps: readonly Step[]): Step[] {
 }
 
 /** `Adult 1` is `Adult {passenger.number}`. */
-const numbered = (step: Step): Step => {
+const numbered = (step: Recorded['step']): object => {
   if (!('at' in step) || !step.at || !('in' in step.at) || !('name' in step.at.in)) return step;
   const name = step.at.in.name?.replace(/\b1\b/, '{passenger.number}');
-  return { ...step, at: { ...step.at, in: { ...step.at.in, name } } } as Step;
+  return { ...step, at: { ...step.at, in: { ...step.at.in, name } } };
 };

@@ -5,7 +5,7 @@ import { installed, type OneTarget, type Step, type Target } from '../recipes/in
 import { mayPay } from '../trial/index.ts';
 import { draftOf, RECORDED_PAGES, type Recorded, type RecordedPage } from './draft.ts';
 import { LISTEN } from './listen.ts';
-import { targetOf } from './target.ts';
+import { type Found, targetOf } from './target.ts';
 import { isCardNumber, placeholderOf, RECORDED_CARD, recordedValues } from './words.ts';
 
 export { RECORDED_CARD, RECORDED_PAGES, type RecordedPage };
@@ -18,6 +18,9 @@ type Report = { readonly mark: string } & (
   | { readonly kind: 'choose'; readonly value: string; readonly label: string; readonly isCard: boolean }
   | { readonly kind: 'fill'; readonly value: string; readonly isCard: boolean }
 );
+
+const isOfCard = (report: Report): boolean =>
+  'value' in report && (report.isCard || isCardNumber('label' in report ? report.label : report.value));
 
 export type Recording = Awaited<ReturnType<typeof openRecording>>;
 
@@ -40,7 +43,7 @@ export async function openRecording(options: {
   const book = createBook(page, options);
   let last = Promise.resolve();
   await context.exposeBinding('farelockSaw', ({ frame }, report: Report) => {
-    last = last.then(() => book.hear(frame, report)).catch(() => undefined);
+    last = last.then(() => book.hear(frame, report)).catch(() => book.miss(report, 'it failed'));
     return last;
   });
   await context.addInitScript({ content: LISTEN });
@@ -73,20 +76,32 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
   const open: Step = { do: 'open', path: `${pathname}${search}`.replace(/[{}]/g, '') };
   const steps: Recorded[] = [{ page: 'search', step: open }];
   const walls: { seen: Target; step: Step }[] = [];
-  const card: Step[] = [];
+  const card: Recorded['step'][] = [];
   const lines: string[] = [];
   const hosts = new Set<string>();
   let now: RecordedPage = 'search';
   let pay: Target | null = null;
   let hasCard = false;
 
+  /** Leaves a comment where a step could not be written down. */
+  function miss(report: Report, why: string): void {
+    const step: Recorded['step'] = {
+      '//': `A ${report.kind} was not written down: ${why}.`,
+      do: `FILL IN: the step of a ${report.kind}`,
+    };
+    if (isOfCard(report)) card.push(step);
+    else steps.push({ page: now, step });
+    lines.push(`${step['//']} Write its step by hand.`);
+  }
+
   async function hear(frame: Frame, report: Report): Promise<void> {
-    const found = await targetOf(frame, report.mark);
+    hasCard ||= isOfCard(report);
     const { host } = new URL(frame.url() || 'about:blank');
     if (host !== '' && host !== home) hosts.add(host);
+    const { name, found } = await targetOf(frame, report.mark);
     if (!found) {
-      lines.push(`Nothing points at this ${report.kind} alone: write its step by hand.`);
-      if (report.kind === 'click') await pass(page, frame, report.mark);
+      miss(report, 'nothing points at it alone');
+      if (report.kind === 'click' && !hasCard && !mayPay(name)) await pass(page, frame, report.mark);
       return;
     }
     const { target, around } = found;
@@ -96,9 +111,7 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
       return note({ do: report.kind, at: target }, item);
     }
     const typed = report.kind === 'choose' ? report.label : report.value;
-    const isOfCard = report.isCard || isCardNumber(typed);
-    if (isOfCard) {
-      hasCard = true;
+    if (isOfCard(report)) {
       const value = placeholderOf(typed, values, true) ?? '{card.number}';
       card.push(
         report.kind === 'choose' ? { do: 'choose', at: target, label: value } : { do: 'fill', at: target, value },
@@ -123,11 +136,7 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
     return (now !== 'flights' && now !== 'fares') || isTaken ? undefined : listOf(target, around);
   }
 
-  async function press(
-    frame: Frame,
-    mark: string,
-    { target, role, around }: NonNullable<Awaited<ReturnType<typeof targetOf>>>,
-  ) {
+  async function press(frame: Frame, mark: string, { target, role, around }: Found) {
     const one = 'in' in target ? target.find : target;
     const name = 'name' in one ? (one.name ?? '') : 'text' in one ? one.text : '';
     if (hasCard || (mayPay(name) && role !== 'radio')) {
@@ -152,7 +161,7 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
   }
 
   return {
-    hear,
+    ...{ hear, miss },
     lines,
     hasCard: () => hasCard,
     begins(name: RecordedPage) {
@@ -165,7 +174,7 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
 
 /** A later change of one field takes the place of the one before. */
 function write(all: Recorded[], one: Recorded): void {
-  const at = (step: Step) => JSON.stringify('at' in step ? step.at : step);
+  const at = (step: Recorded['step']) => JSON.stringify('at' in step ? step.at : step);
   const before = all.findIndex(
     (other) => other.page === one.page && other.step.do !== 'click' && at(other.step) === at(one.step),
   );

@@ -12,14 +12,25 @@ async function namedAs(one: Locator): Promise<{ role: string; name: string } | n
   return readNames(line)[0] ?? null;
 }
 
-/** Points at a marked element by role and name, or label, so that one visible thing fits; null: nothing does. */
-export async function targetOf(
-  frame: Frame,
-  mark: string,
-): Promise<{ target: Target; role: string; around: string[] } | null> {
+export interface Found {
+  readonly target: Target;
+  readonly role: string;
+  readonly around: readonly string[];
+}
+
+/** The selectors of a frame and of those around it, the outer one first. */
+async function framesOf(frame: Frame): Promise<string[]> {
+  const outer = frame.parentFrame();
+  return outer ? [...(await framesOf(outer)), await frameSelector(frame)] : [];
+}
+
+/** Points at a marked element by role and name, or label, so that one visible thing fits; `found` is null where nothing does. */
+export async function targetOf(frame: Frame, mark: string): Promise<{ name: string; found: Found | null }> {
   const one = frame.locator(`[data-farelock-mark="${mark}"]`);
   const named = await namedAs(one);
-  const frames = frame.parentFrame() ? { frame: await frameSelector(frame) } : {};
+  const { role = '', name = '' } = named ?? {};
+  const [first, ...within] = await framesOf(frame);
+  const frames = first === undefined ? {} : { frame: within.length === 0 ? first : [first, ...within] };
   const around: { role: string; name: string }[] = [];
   for (let i = 0; i < MOST_AROUND; i += 1) {
     const outer = frame.locator(`[data-farelock-around-${i}="${mark}"]`);
@@ -30,15 +41,15 @@ export async function targetOf(
   const roles = around.map(({ role, name }) => `${role} ${name}`);
   for (const target of await pointers(one, named)) {
     const fits = (scope: Frame | Locator) => locatorOf(scope, target).filter({ visible: true }).count();
-    if ((await fits(frame)) === 1) return { target: { ...target, ...frames }, role: named?.role ?? '', around: roles };
-    for (const { role, name } of around) {
-      const outer = { role, name, exact: true } as OneTarget;
+    if ((await fits(frame)) === 1) return { name, found: { target: { ...target, ...frames }, role, around: roles } };
+    for (const known of around) {
+      const outer = { ...known, exact: true } as OneTarget;
       const scope = locatorOf(frame, outer).filter({ visible: true });
       if ((await scope.count()) === 1 && (await fits(scope)) === 1)
-        return { target: { in: { ...outer, ...frames }, find: target }, role: named?.role ?? '', around: roles };
+        return { name, found: { target: { in: { ...outer, ...frames }, find: target }, role, around: roles } };
     }
   }
-  return null;
+  return { name, found: null };
 }
 
 function locatorOf(scope: Frame | Locator, target: OneTarget): Locator {
