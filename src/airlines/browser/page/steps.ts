@@ -273,8 +273,9 @@ async function checkPaysNot(walk: Walk, one: Locator, name: string): Promise<voi
   }
 }
 
-export const free = (walk: Walk, target: Target, name: string): Promise<Locator> =>
-  until(walk, name, undefined, async () => {
+/** Waits until a click would go through, without one. */
+export const free = (walk: Walk, target: Target, name: string, withinMs?: number): Promise<Locator> =>
+  until(walk, name, withinMs, async () => {
     const looked = await single(walk, target);
     const hindrance = await looked.found?.click({ trial: true, timeout: CLICK_MS }).then(() => null, hindered);
     return hindrance ? { saw: `${wordsOf(target)} is ${hindrance}` } : looked;

@@ -130,11 +130,15 @@ const HINDRANCE = /- (?:(<.*>.*) intercepts pointer events|element is (not enabl
 
 /** `<p>Wait</p> from <div role="dialog">…</div> subtree` is dialog "Wait". */
 function coverIn(preview: string): string {
-  const parts = [...preview.matchAll(/<([a-z][\w-]*)([^>]*)>([^<]*)/gi)];
-  const [, tag = '', attributes = '', text = ''] = parts.at(-1) ?? [];
-  const of = (name: string) => new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1];
-  const words = of('aria-label') ?? [text, parts[0]?.[3] ?? ''].find((one) => /[\p{L}\p{N}]/u.test(one));
-  return words ? `${of('role') ?? tag} "${shortened(words, 60)}"` : shortened(preview.replace(/ value="[^"]*"/g, ''));
+  const parts = [...preview.matchAll(/<([a-z][\w-]*)([^>]*)>([^<]*)/gi)].map(([, tag = '', all = '', text = '']) => {
+    const of = (name: string) => new RegExp(` ${name}="([^"]+)"`).exec(all)?.[1];
+    return { role: of('role'), tag, label: of('aria-label'), text };
+  });
+  const labelled = parts.findLast(({ label }) => label !== undefined);
+  const { tag = '' } = parts.at(-1) ?? {};
+  const role = (labelled ?? parts.findLast((one) => one.role !== undefined))?.role ?? tag;
+  const words = labelled?.label ?? parts.find(({ text }) => /[\p{L}\p{N}]/u.test(text))?.text;
+  return words ? `${role} "${shortened(words, 60)}"` : shortened(preview.replace(/ value="[^"]*"/g, ''));
 }
 
 /** Looks for all walls at once, as every step begins with it. */

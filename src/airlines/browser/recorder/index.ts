@@ -105,25 +105,19 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
       return;
     }
     const { target, around } = found;
-    if (report.kind === 'click') return press(frame, report.mark, found);
+    if (report.kind === 'click') return press(frame, report.mark, { ...found, name });
     if (report.kind === 'tick' || report.kind === 'untick') {
       const item = report.kind === 'tick' ? itemOf(target, around) : undefined;
       return note({ do: report.kind, at: target }, item);
     }
-    const typed = report.kind === 'choose' ? report.label : report.value;
+    const isChoice = report.kind === 'choose';
+    const typed = isChoice ? report.label : report.value;
     if (isOfCard(report)) {
       const value = placeholderOf(typed, values, true) ?? '{card.number}';
-      card.push(
-        report.kind === 'choose' ? { do: 'choose', at: target, label: value } : { do: 'fill', at: target, value },
-      );
+      card.push(isChoice ? { do: 'choose', at: target, label: value } : { do: 'fill', at: target, value });
       lines.push(`till.card: ${value}`);
-      return;
-    }
-    note(
-      report.kind === 'choose'
-        ? chosen(target, report, values)
-        : { do: 'fill', at: target, value: textOf(typed, values) },
-    );
+    } else if (isChoice) note(chosen(target, report, values));
+    else note({ do: 'fill', at: target, value: textOf(typed, values) });
   }
 
   function note(step: Step, list?: Recorded['list']): void {
@@ -136,9 +130,7 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
     return (now !== 'flights' && now !== 'fares') || isTaken ? undefined : listOf(target, around);
   }
 
-  async function press(frame: Frame, mark: string, { target, role, around }: Found) {
-    const one = 'in' in target ? target.find : target;
-    const name = 'name' in one ? (one.name ?? '') : 'text' in one ? one.text : '';
+  async function press(frame: Frame, mark: string, { target, role, around, name }: Found & { name: string }) {
     if (hasCard || (mayPay(name) && role !== 'radio')) {
       pay = target;
       lines.push(`till.pay: ${name}, which was held and not pressed`);

@@ -10,6 +10,7 @@ import { type FoundOffer, offersOf } from '../offers.ts';
 import {
   type Account,
   BrowserGone,
+  free,
   Misfit,
   needBrowser,
   openVisit,
@@ -106,6 +107,8 @@ export interface TillTarget {
   readonly target: Target;
   /** Visible things that fit: one is right. */
   readonly count: number;
+  /** What lies over the pay button; null: nothing, or it is no button. */
+  readonly cover: string | null;
   /** Where it is not one. */
   readonly near: readonly Near[];
 }
@@ -316,10 +319,22 @@ async function tillOf(walk: Walk, agreed: Money | null): Promise<Till> {
   for (const target of targets) {
     const place = placeIn(walk.visit.recipe, target) ?? [];
     const count = await shown(walk, target).count();
-    found.push({ place, target, count, near: count === 1 ? [] : await nearestTo(walk, target).catch(() => []) });
+    const near = count === 1 ? [] : await nearestTo(walk, target).catch(() => []);
+    const cover = count === 1 && target === till.pay ? await coverOf(walk, target) : null;
+    found.push({ place, target, count, cover, near });
   }
   return { total, isAgreed: agreed && isSamePrice(total, agreed), found };
 }
+
+/** A button that is disabled until the card is there is no fault. */
+const coverOf = (walk: Walk, target: Target): Promise<string | null> =>
+  free(walk, target, 'till (pay)', 0).then(
+    () => null,
+    (error: unknown) => {
+      if (!(error instanceof Misfit)) throw error;
+      return / is covered by /.test(error.saw) ? error.saw : null;
+    },
+  );
 
 /** Visits once, and notes how it failed. */
 async function visiting(

@@ -97,7 +97,12 @@ export const recipeTry = published(
       .strictObject({
         ...money,
         is_agreed: z.boolean().nullable().describe("The total is the fare's; null: the fare is not known."),
-        found: z.array(z.strictObject({ path: place, looked_for: target, count: z.int(), nearest: z.array(near) })),
+        found: z.array(
+          z.strictObject({
+            ...{ path: place, looked_for: target, count: z.int(), nearest: z.array(near) },
+            cover: z.string().nullable().describe('What lies over the pay button.'),
+          }),
+        ),
       })
       .nullable(),
     readings: z.array(reading),

@@ -46,8 +46,8 @@ export const recipeTry: Run<typeof spec.recipeTry> = async (context, options) =>
     till: trial.till && {
       ...{ total_amount_decimal: trial.till.total.decimal, total_currency: trial.till.total.currency },
       is_agreed: trial.till.isAgreed,
-      found: trial.till.found.map(({ place, target, count, near }) => ({
-        ...{ path: placeText(place), looked_for: target, count, nearest: near.map(nearOf) },
+      found: trial.till.found.map(({ place, target, count, cover, near }) => ({
+        ...{ path: placeText(place), looked_for: target, count, cover, nearest: near.map(nearOf) },
       })),
     },
     readings: trial.watch.readings.map(({ value, ...one }) => ({ ...one, value: valueText(value) })),
@@ -65,7 +65,7 @@ const doctorOf = ({ recipe, url, from, to, depart, out }: OptionsOf<typeof spec.
   farelock`recipe doctor ${[recipe, ...(url === undefined ? [] : [url])]} --from ${from} --to ${to} --depart ${depart} ${out === undefined ? [] : ['--out', out]}`;
 
 const isSound = (till: TriedDocument['till']): boolean =>
-  till === null || (till.is_agreed !== false && till.found.every(({ count }) => count === 1));
+  till === null || (till.is_agreed !== false && till.found.every(({ count, cover }) => count === 1 && cover === null));
 
 const MOST_EXAMPLES = 2;
 
@@ -140,10 +140,10 @@ function tillLines(till: NonNullable<TriedDocument['till']>, { paint }: Screen):
   return [
     '',
     `${paint.bold('Till')}  ${total}${said}`,
-    ...till.found.flatMap(({ path, count, nearest }) => [
-      count === 1
+    ...till.found.flatMap(({ path, count, cover, nearest }) => [
+      count === 1 && cover === null
         ? `  ${paint.good('✓')} ${path}: is there, and was not touched`
-        : `  ${paint.bad('✗')} ${path}: ${count === 0 ? 'nothing fits' : `${count} fit`}`,
+        : `  ${paint.bad('✗')} ${path}: ${cover ?? (count === 0 ? 'nothing fits' : `${count} fit`)}`,
       ...nearLines(nearest, paint),
     ]),
   ];
