@@ -141,8 +141,8 @@ describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT,
       if (page === 'README.md' && given[0] === 'book') {
         given.push('--passengers', join(farelock.home, 'passengers.json'), '--yes');
       }
-      // The README's as its reader runs them, and servers; test/pty/commands.test.ts runs every command as a process.
-      const isProcess = page === 'README.md' || /^(mcp|sandbox|demo)$/.test(given[0] ?? '');
+      // Servers; test/pty/commands.test.ts runs every command as a process, test/pty/two-terminals.test.ts the README's.
+      const isProcess = /^(sandbox|demo)$/.test(given[0] ?? '');
       const ran = await (isProcess ? farelock : inMemory(farelock)).run(given, { env });
       const ends = Number(/#.*\bexit (\d+)/.exec(text)?.[1] ?? 0);
       expect(ran.exitCode, `${text}\n${ran.stdout}${ran.stderr}`).toBe(ends);

@@ -1,4 +1,5 @@
 import { fstatSync, readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { type Problem, problem } from '../kernel/problems.ts';
 
@@ -22,6 +23,8 @@ export interface Streams {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: { readonly isTTY: boolean; text(): Promise<string> };
+  /** For a protocol, which reads and writes them itself. A command within a command has none. */
+  readonly pipes?: { readonly input: Readable; readonly output: Writable };
   /** Names the terminal and its shell, or off one the parent process: numbers of a list belong to it. */
   readonly place?: string;
   /** Hears of each step that takes time: for a program that drives the tool. */
@@ -139,6 +142,9 @@ export function processStreams(): Streams {
     stderr: output(process.stderr),
     get place() {
       return placeOfProcess();
+    },
+    get pipes() {
+      return { input: process.stdin, output: process.stdout };
     },
     stdin: {
       get isTTY() {

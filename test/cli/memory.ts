@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { runTool } from '../../src/cli/tool/index.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
@@ -21,6 +22,7 @@ export interface MemoryOptions {
   readonly rows?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  readonly pipes?: Streams['pipes'];
   /** What a person answers, in order. */
   readonly answers?: readonly (string | boolean)[];
   /** Without it, the clock of the world. */
@@ -61,6 +63,7 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
     stdout: output('stdout'),
     stderr: output('stderr'),
     stdin: { isTTY, text: async () => options.stdin ?? '' },
+    pipes: options.pipes ?? { input: Readable.from([options.stdin ?? '']), output: new PassThrough() },
     ...(options.place !== undefined && { place: options.place }),
   };
   const asked: string[] = [];

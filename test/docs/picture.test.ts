@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { isHere } from '../needs.mjs';
-import { cases } from '../proof-only.ts';
+import { proofDescribe } from '../proof-only.ts';
 
 /** The pictures of the pages, and the script that makes them from real sessions. */
 
@@ -90,9 +90,9 @@ test.each(Object.keys(PICTURES))('the %s picture tells its story, and names no p
   expect(shown).toHaveLength(1);
 });
 
-describe.runIf(isHere('the built tool', existsSync(join(ROOT, 'dist/main.cjs'))))('the script', () => {
+proofDescribe.runIf(isHere('the built tool', existsSync(join(ROOT, 'dist/main.cjs'))))('the script', () => {
   // Side by side: most of a recording is waiting for a person.
-  test.concurrent.each(cases(['session'], ['guided', 'desk']))(
+  test.concurrent.each(Object.keys(PICTURES))(
     'makes the %s picture again from the built tool',
     async (name) => {
       await promisify(execFile)(process.execPath, [SCRIPT, folder, name], { timeout: 110_000 });

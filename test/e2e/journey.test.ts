@@ -83,7 +83,7 @@ proofTest('a booking whose ticketing fails pays everything back, and says so by 
   expect(before - (await balance(farelock))).toBe(200_000n);
 });
 
-test('four commands that make one new home at the same moment all succeed, with one wallet', async () => {
+proofTest('four commands that make one new home at the same moment all succeed, with one wallet', async () => {
   const farelock = newHome();
   const ran = await Promise.all([1, 2, 3, 4].map(() => farelock.run(['wallet', 'show', '--json'])));
   expect(ran.map((one) => one.exitCode)).toEqual([0, 0, 0, 0]);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { faultsOf } from '../cli/published.ts';
 import { isHere } from '../needs.mjs';
-import { proofTest } from '../proof-only.ts';
+import { cases, proofTest } from '../proof-only.ts';
 import { BIN, farelockIn, type Runner } from './farelock.ts';
 
 /** The built tool prints what the published schemas say, and has them with it. */
@@ -17,16 +17,20 @@ describe.runIf(isBuilt)('the built tool', () => {
   });
   afterAll(() => farelock.close());
 
-  test.each([
-    ['search', ['search', 'lisbon', 'berlin', '--depart', '+30d', '--json']],
-    ['wallet balance', ['wallet', 'balance', '--json']],
-    ['payments list', ['payments', 'list', '--json']],
-    ['airports', ['airports', 'london', '--json']],
-    ['partner orders list', ['partner', 'orders', 'list', '--json']],
-    ['help', ['help', '--json']],
-    ['explain', ['explain', 'aborted', '--json']],
-    ['schema', ['schema', 'intent', 'create', '--json']],
-  ] as const)('%s --json is as published', async (name, args) => {
+  test.each(
+    cases<[string, string[]]>(
+      [['search', ['search', 'lisbon', 'berlin', '--depart', '+30d', '--json']]],
+      [
+        ['wallet balance', ['wallet', 'balance', '--json']],
+        ['payments list', ['payments', 'list', '--json']],
+        ['airports', ['airports', 'london', '--json']],
+        ['partner orders list', ['partner', 'orders', 'list', '--json']],
+        ['help', ['help', '--json']],
+        ['explain', ['explain', 'aborted', '--json']],
+        ['schema', ['schema', 'intent', 'create', '--json']],
+      ],
+    ),
+  )('%s --json is as published', async (name, args) => {
     const ran = await farelock.run(args);
     expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
     expect(faultsOf(name, ran.json())).toEqual([]);

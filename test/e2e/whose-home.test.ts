@@ -5,6 +5,7 @@ import Sqlite from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { worldClock } from '../clock.ts';
+import { proofTest } from '../proof-only.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { farelockIn } from './farelock.ts';
 
@@ -112,7 +113,7 @@ test('a database from before the mark gets it with the first start, of several t
   expect(await refused(home, args)).toMatchObject({ code: 'database_of_another_home' });
 });
 
-test.runIf(postgresKeepsTime)(
+proofTest.runIf(postgresKeepsTime)(
   'of two homes that begin on one PostgreSQL database at once, one has it and the other is told whose it is',
   async () => {
     const server = await startPostgres({ nowMs: worldClock.now() });

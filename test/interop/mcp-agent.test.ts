@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, PASSENGER } from '../e2e/farelock.ts';
 import { cases, proofTest } from '../proof-only.ts';
+import { mcpInMemory } from './mcp-in-memory.ts';
 
 /** An agent that has nothing but the list of tools, with the official SDK's client: what it can do, and what a person is asked. */
 
@@ -13,7 +14,7 @@ const tool = farelockIn();
 const beside = inMemory(tool);
 const open: Client[] = [];
 
-const transportOf = (...options: string[]) =>
+const processOf = (...options: string[]) =>
   new StdioClientTransport({
     command: process.execPath,
     args: [BIN, 'mcp', ...options],
@@ -22,7 +23,7 @@ const transportOf = (...options: string[]) =>
   });
 
 async function connect(client: Client, ...options: string[]): Promise<Client> {
-  await client.connect(transportOf(...options));
+  await client.connect(mcpInMemory(tool, options));
   open.push(client);
   return client;
 }
@@ -208,7 +209,7 @@ describe('a payment above the allowance is asked of the person behind the client
     const before = await balance();
     const given = { from: 'LIS', to: 'BER', depart: '+71d' };
     const first = new Client({ name: 'agent', version: '1.0.0' }, { capabilities: { elicitation: {} } });
-    const transport = transportOf('--allow-spending', '0');
+    const transport = processOf('--allow-spending', '0');
     first.setRequestHandler(ElicitRequestSchema, () => {
       // After the answer has left, in the middle of the payment.
       setTimeout(() => process.kill(transport.pid ?? 0, 'SIGKILL'), 30);

@@ -1,13 +1,13 @@
 import { Client, type ElicitResult } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as OldStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, PASSENGER } from '../e2e/farelock.ts';
 import { cases, proofTest } from '../proof-only.ts';
+import { mcpInMemory } from './mcp-in-memory.ts';
 
-/** Stock clients of both generations of the official SDK drive `farelock mcp`: by the version of 2026, and by those before. */
+/** Stock clients of both generations of the official SDK drive `farelock mcp`: by the version of 2026, in this process, and by those before, the built tool as a process. */
 
 const tool = farelockIn();
 const beside = inMemory(tool);
@@ -19,12 +19,6 @@ afterEach(async () => {
 });
 afterAll(() => tool.close());
 
-const started = (options: readonly string[]) => ({
-  command: process.execPath,
-  args: [BIN, 'mcp', ...options],
-  env: { ...tool.env, PATH: process.env.PATH ?? '' },
-  stderr: 'ignore' as const,
-});
 const NEWEST = '2026-07-28';
 type Mode = 'legacy' | 'auto' | { pin: string };
 
@@ -39,14 +33,21 @@ async function newClient(mode: Mode, options: readonly string[], answer?: () => 
       asked.push(params.message);
       return answer();
     });
-  await client.connect(new StdioClientTransport(started(options)));
+  await client.connect(mcpInMemory(tool, options));
   closing.push(() => client.close());
   return { client, asked };
 }
 
 async function oldClient(options: readonly string[]) {
   const client = new OldClient({ name: 'agent', version: '1.0.0' });
-  await client.connect(new OldStdio(started(options)));
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [BIN, 'mcp', ...options],
+      env: { ...tool.env, PATH: process.env.PATH ?? '' },
+      stderr: 'ignore',
+    }),
+  );
   closing.push(() => client.close());
   return client;
 }

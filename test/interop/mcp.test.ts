@@ -1,11 +1,13 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
 import { proofTest } from '../proof-only.ts';
+import { mcpInMemory } from './mcp-in-memory.ts';
 
-/** The official SDK's client, against the built tool as a process. */
+/** The official SDK's client, against the tool; where it is killed, against the built one as a process. */
 
 const tool = farelockIn();
 /** What is looked at and prepared beside the server. */
@@ -23,22 +25,14 @@ const connect = (...options: string[]): Promise<Client> => {
   return found;
 };
 
-async function connectTo(runner: Runner, ...options: string[]): Promise<Client> {
-  return (await started(runner, ...options)).client;
-}
+const connectTo = (runner: Runner, ...options: string[]) => connectOver(mcpInMemory(runner, options));
 
-async function started(runner: Runner, ...options: string[]) {
+async function connectOver(transport: Transport): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' });
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [BIN, 'mcp', ...options],
-    env: { ...runner.env, PATH: process.env.PATH ?? '' },
-    stderr: 'ignore',
-  });
   await client.connect(transport);
   open.push(client);
   await client.listTools();
-  return { client, pid: transport.pid ?? 0 };
+  return client;
 }
 
 interface Answer {
@@ -125,7 +119,7 @@ test('what may not be called is not listed, and says which option allows it when
 });
 
 test('an unknown set of tools is refused with the list, before anything is served', async () => {
-  const ran = await tool.run(['mcp', '--tools', 'travel,trips', '--json']);
+  const ran = await beside.run(['mcp', '--tools', 'travel,trips', '--json']);
   expect([ran.exitCode, ran.stdout]).toEqual([
     2,
     expect.stringMatching(/travel, money, refunds, operator, partner, all/),
@@ -392,10 +386,16 @@ describe('in a home of its own', () => {
 
   test('killed in the middle of a call: the next server charges once, and only within its own allowance', async () => {
     const before = await held();
-    const { client, pid } = await started(own, '--allow-spending', '5');
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [BIN, 'mcp', '--allow-spending', '5'],
+      env: { ...own.env, PATH: process.env.PATH ?? '' },
+      stderr: 'ignore',
+    });
+    const client = await connectOver(transport);
     const asked = { ...SEARCH, depart: '+70d', no_wait: true };
     const cut = call(client, 'search', asked).catch(() => null);
-    process.kill(pid, 'SIGKILL');
+    process.kill(transport.pid ?? 0, 'SIGKILL');
     await cut;
     const small = await connectTo(own, '--allow-spending', '0.05');
     const refused = await call(small, 'search', asked);

@@ -138,7 +138,7 @@ export const MUTANTS = [
     { believes: 'isSoldToAnother' },
     'airlines/duffel/create-order',
   ),
-  m('the till may ask for any price', 'airlines', 'priceDiffers', { gives: 'null' }, 'sandbox/carrier-site/scenarios'),
+  m('the till may ask for any price', 'airlines', 'priceDiffers', { gives: 'null' }, 'airlines/browser/journey'),
   // The tool
   m('a payment is given up while it can still land', 'client', 'deliver', { believes: 'blocksLeft' }, 'client/payer'),
   m(

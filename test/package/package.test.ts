@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isHere } from '../needs.mjs';
-import { cases, proofTest } from '../proof-only.ts';
+import { proofTest } from '../proof-only.ts';
 import {
   demo,
   emptyFolder,
@@ -177,16 +177,14 @@ describe.runIf(built)('installed from the tarball alone', () => {
     }
   });
 
-  // The oldest that it is for; in the proof those after it, too. The tests before ran on the Node of this process.
-  test.concurrent.each(
-    cases(
-      [['the demo', '20.18.0']],
-      [
-        ['a paid search', '20'],
-        ['a paid search', '22'],
-        ['the demo', '24'],
-      ],
-    ).filter(([, version]) => !`${process.version}.`.startsWith(`v${version}.`)),
+  // The oldest that it is for, and those after it. The tests before ran on the Node of this process.
+  proofTest.concurrent.each(
+    [
+      ['the demo', '20.18.0'],
+      ['a paid search', '20'],
+      ['a paid search', '22'],
+      ['the demo', '24'],
+    ].filter(([, version]) => !`${process.version}.`.startsWith(`v${version}.`)),
   )(
     '%s runs on Node %s',
     async (wanted = '', version = '') => {

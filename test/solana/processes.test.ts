@@ -11,6 +11,7 @@ import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embe
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
 import { buildProgram, type Program } from '../built.ts';
+import { proofTest } from '../proof-only.ts';
 
 const bob = signerFromSeed(new Uint8Array(32).fill(200));
 let program: Program;
@@ -59,7 +60,7 @@ const amountsOf = (lines: readonly string[]) => lines.map((line) => BigInt(line.
 const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
 
 describe('several processes on one ledger', () => {
-  it('create it together and send at once to one account: nothing is lost or counted twice', async () => {
+  proofTest('create it together and send at once to one account: nothing is lost or counted twice', async () => {
     const senders = [1, 2, 3, 4].map((seed) => start('transfers', String(seed), bob.address, '25', '7'));
     await Promise.all(senders.map(({ ended }) => ended));
     const lines = senders.flatMap((sender) => sender.lines);
@@ -71,7 +72,7 @@ describe('several processes on one ledger', () => {
     await cluster.close();
   });
 
-  it('sending the same bytes at the same moment land them once, and each is told that they landed', async () => {
+  proofTest('sending the same bytes at the same moment land them once, and each is told that they landed', async () => {
     const cluster = await openEmbeddedCluster({ path, clock: systemClock });
     const alice = signerFromSeed(new Uint8Array(32).fill(1));
     await cluster.airdropSol(alice.address, 1_000_000_000n);

@@ -14,6 +14,7 @@ import type { BookOutcome, Purchase } from '../../../src/airlines/fulfiller.ts';
 import { HttpResponse } from '../../../src/kernel/http.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
 import { createSandboxCards } from '../../../src/sandbox/carrier-site/cards.ts';
+import type { SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
 import { worldClock } from '../../clock.ts';
 import { proofTest } from '../../proof-only.ts';
 import { LATE_MS, type OpenedShop, openShop, purchaseOf, RECIPE, TRAVELLER } from './shop.ts';
@@ -73,6 +74,14 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     writeFileSync(file, JSON.stringify({ ...recipe, ...change(recipe) }));
     return file;
   }
+
+  const recipeAt = (scenario: SiteScenario): string =>
+    recipeFile(scenario, ({ search }) => ({
+      search: {
+        ...search,
+        steps: search.steps.map((step) => (step.do === 'open' ? { ...step, path: `/?scenario=${scenario}` } : step)),
+      },
+    }));
 
   /** A visit that a page has stopped before the button bought nothing: it is made again, as the worker does. */
   async function bought(purchase: Purchase, by = shop.fulfiller): Promise<BookOutcome> {
@@ -163,6 +172,12 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     }
   });
 
+  test('a total that moves at the till is never paid', async () => {
+    const outcome = await boughtBy('int_moves', async () => true, { file: recipeAt('total_moves') });
+    expect(outcome).toMatchObject({ kind: 'price_differs' });
+    expect(await pressesOf('int_moves')).toBe(0);
+  });
+
   test('what is missing to buy is named, and a browser without its sandbox is logged', () => {
     expect(() => shop.open({ chromium: '/nonexistent/chromium' })).toThrow(
       expect.objectContaining({ code: 'browser_missing', message: expect.stringContaining('/nonexistent/chromium') }),
@@ -214,12 +229,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
   });
 
   proofTest('a visit’s time begins again with the press: a till that answers after it is waited for', async () => {
-    const file = recipeFile('late', ({ search }) => ({
-      search: {
-        ...search,
-        steps: search.steps.map((step) => (step.do === 'open' ? { ...step, path: '/?scenario=answers_late' } : step)),
-      },
-    }));
+    const file = recipeAt('answers_late');
     const press = async (visit: Visit) => {
       visit.extend(LATE_MS / 2);
       return true;

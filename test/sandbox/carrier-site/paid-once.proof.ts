@@ -7,8 +7,8 @@ import { type Served, serveSite } from './served.ts';
 
 /**
  * Tills that pay by themselves, that pay again, and that answer 100 seconds later, after the time of a visit: each of a
- * hundred purchases is paid once. The gate has one of each (scenarios.test.ts, and a late till in
- * test/airlines/browser/journey.test.ts).
+ * hundred purchases is paid once. A late till has its own test in
+ * test/airlines/browser/journey.test.ts.
  */
 
 interface Till {

@@ -76,11 +76,11 @@ function byTime(): Killer & { close(): void } {
 }
 
 /** The points at which each step is killed: all of them in turn, in an order that spreads a few of them evenly. */
-export function openPoints(seed: number, guess: number) {
+export function openPoints(seed: number) {
   const steps = new Map<string, { calls: number; taken: number; killedAt: Set<number> }>();
   const calls = new Map<string, number>();
   const of = (step: string) => {
-    const known = steps.get(step) ?? { calls: guess, taken: 0, killedAt: new Set() };
+    const known = steps.get(step) ?? { calls: 0, taken: 0, killedAt: new Set() };
     steps.set(step, known);
     return known;
   };

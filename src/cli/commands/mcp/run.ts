@@ -36,8 +36,11 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
     return server;
   };
   // The transport would close with standard input, before the answers of its last calls.
-  const input = process.stdin.pipe(new PassThrough(), { end: false });
-  const transport = arrivals.over(new StdioServerTransport(input));
+  const { pipes } = context.streams;
+  if (!pipes) throw new Error('mcp within a command');
+  const { input, output } = pipes;
+  const kept = input.pipe(new PassThrough(), { end: false });
+  const transport = arrivals.over(new StdioServerTransport(kept, output));
   const serving = serveStdio(newServer, { transport });
   const toPerson = context.streams.stdin.isTTY ? ' A program starts it; Ctrl-C stops.' : '';
   context.terminal.note(`Serving tools on standard input and output.${toPerson}`);
@@ -47,8 +50,8 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
       close?.();
       resolve();
     };
-    process.stdin.once('end', resolve);
-    process.stdin.once('close', resolve);
+    input.once('end', resolve);
+    input.once('close', resolve);
     context.signal.addEventListener('abort', () => resolve(), { once: true });
   });
   // A question that is open is answered with no.

@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../../src/service/home.ts';
 import { buildProgram, type Program } from '../../built.ts';
-import { cases } from '../../proof-only.ts';
 import { postgresIsInstalled, startPostgres } from '../postgres.ts';
 
 /** Processes of several machines, each with a clock of its own, over one PostgreSQL: leases run by the server's. */
@@ -52,18 +51,12 @@ async function payout(): Promise<void> {
   await store.destroy();
 }
 
-test.runIf(postgresIsInstalled).each(
-  cases<[string, number, number]>(
-    [
-      ['is ahead', 0, 90_000],
-      ['is right, of one that is ahead', 90_000, 0],
-    ],
-    [
-      ['is behind', 0, -90_000],
-      ['is right, of one that is behind', -90_000, 0],
-    ],
-  ),
-)(
+test.runIf(postgresIsInstalled).each([
+  ['is ahead', 0, 90_000],
+  ['is right, of one that is ahead', 90_000, 0],
+  ['is behind', 0, -90_000],
+  ['is right, of one that is behind', -90_000, 0],
+] as const)(
   'a process whose clock %s takes over nothing that another holds',
   async (_name, holderMs, otherMs) => {
     await payout();

@@ -7,7 +7,6 @@ import type { BookOutcome, Purchase } from '../../../src/airlines/fulfiller.ts';
 import { HttpResponse } from '../../../src/kernel/http.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
 import { worldClock } from '../../clock.ts';
-import { proofTest } from '../../proof-only.ts';
 import { type OpenedShop, openShop, purchaseOf, RECIPE } from './shop.ts';
 import { chromium } from './site.ts';
 
@@ -82,26 +81,23 @@ describe.runIf(chromium)('behind the button', () => {
   const stepOf = async (reference: string) =>
     (await evidenceOf({ ...shop, clock: worldClock }, [reference])).at(-1)?.step ?? '';
 
-  proofTest(
-    'the bank’s question in a frame is answered with the code that a person writes, and the booking comes',
-    async () => {
-      plays = 'asks';
-      writeFileSync(join(codeFolder, 'int_code'), '111111');
-      const written = setInterval(() => {
-        const isAsked = shop.logged.some((line) => line.includes('browser_code_wanted') && line.includes('int_code'));
-        if (isAsked) writeFileSync(join(codeFolder, 'int_code'), '424242\n');
-      }, 50);
-      try {
-        const outcome = await bought('int_code', ({ confirmation }) => ({
-          confirmation: { ...confirmation, challenge },
-        }));
-        expect(outcome).toMatchObject({ kind: 'booked', paidAmountDecimal: agreed.amountDecimal });
-      } finally {
-        clearInterval(written);
-      }
-      expect([answered, await pressesOf('int_code')]).toEqual(['424242', 1]);
-    },
-  );
+  test('the bank’s question in a frame is answered with the code that a person writes, and the booking comes', async () => {
+    plays = 'asks';
+    writeFileSync(join(codeFolder, 'int_code'), '111111');
+    const written = setInterval(() => {
+      const isAsked = shop.logged.some((line) => line.includes('browser_code_wanted') && line.includes('int_code'));
+      if (isAsked) writeFileSync(join(codeFolder, 'int_code'), '424242\n');
+    }, 50);
+    try {
+      const outcome = await bought('int_code', ({ confirmation }) => ({
+        confirmation: { ...confirmation, challenge },
+      }));
+      expect(outcome).toMatchObject({ kind: 'booked', paidAmountDecimal: agreed.amountDecimal });
+    } finally {
+      clearInterval(written);
+    }
+    expect([answered, await pressesOf('int_code')]).toEqual(['424242', 1]);
+  });
 
   test('a till that says no and has sent nothing since the press has sold nothing: it ends, with the page’s words', async () => {
     plays = 'refuses';
@@ -121,7 +117,7 @@ describe.runIf(chromium)('behind the button', () => {
     expect(row).toEqual({ state: 'ended', card: 'ending' });
   });
 
-  proofTest('the same words of a page that was sent to prove nothing: it may have been paid', async () => {
+  test('the same words of a page that was sent to prove nothing: it may have been paid', async () => {
     plays = 'declines';
     const outcome = await bought('int_declined', ({ confirmation, manage: _manage, ...recipe }) => ({
       ...recipe,
@@ -132,7 +128,7 @@ describe.runIf(chromium)('behind the button', () => {
     expect([await pressesOf('int_declined'), await stepOf('int_declined')]).toEqual([1, 'declined: Your bank said no']);
   });
 
-  proofTest('a question that nobody answers in its time leaves a purchase that may have been paid', async () => {
+  test('a question that nobody answers in its time leaves a purchase that may have been paid', async () => {
     plays = 'asks';
     answered = '';
     const outcome = await bought('int_silent', ({ confirmation }) => ({
@@ -146,7 +142,7 @@ describe.runIf(chromium)('behind the button', () => {
     ]);
   });
 
-  proofTest('seats that are gone before the till end a purchase without a press', async () => {
+  test('seats that are gone before the till end a purchase without a press', async () => {
     plays = 'itself';
     const outcome = await bought('int_gone', ({ walls }) => ({
       walls: [...walls, { seen: { role: 'heading', name: 'Who is flying?' }, stop: 'sold_out' }],
