@@ -10,7 +10,6 @@ const TESTS = ['test/**/*.test.ts', ...(process.env.TEST_PROOF ? ['test/**/*.pro
 /** In a process of its own each. */
 const APART = [
   // Runs other files of tests once more: what those have loaded must not be there already.
-  'test/flights/postgres.test.ts',
   ...(process.env.TEST_PROOF ? ['test/store/plans-on-postgres.proof.ts'] : []),
   // Move this process's clock.
   'test/interop/json-rpc-heavy.test.ts',
@@ -19,6 +18,7 @@ const APART = [
 /** What takes long begins first, so that no worker waits at the end for another's last file. */
 const LONGEST = [
   ...APART,
+  'test/flights/postgres',
   'test/airlines/browser/journey',
   'test/package/',
   'test/e2e/',

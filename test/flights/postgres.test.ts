@@ -10,6 +10,9 @@ import { worldDatabase } from './world-database.ts';
  * those whose locks, claims, conflicts or statements are others there; in the proof all of them.
  */
 
+/** Declares the tests of a file once more: this process may have loaded it already. */
+const again = (file: string): Promise<void> => import(`${file}?on-postgres`).then(() => undefined);
+
 /** Keeps of the tests and describes that the imported file declared those whose titles begin so. */
 function keepInGate(...titles: string[]): void {
   if (isProof) return;
@@ -34,32 +37,32 @@ describe.skipIf(!postgresIsInstalled)(
       await databases.close();
     });
     describe('refund requests', async () => {
-      await import('./refunds/requests.test.ts');
+      await again('./refunds/requests.test.ts');
       keepInGate('a refund request');
     });
     describe('approvals', async () => {
-      await import('./refund-treasury.test.ts');
+      await again('./refund-treasury.test.ts');
       keepInGate('an approval of more than the treasury holds');
     });
     describe('the sweeper', async () => {
-      await import('./upkeep/sweeper.test.ts');
+      await again('./upkeep/sweeper.test.ts');
       keepInGate('a sweep runs at most every ten minutes', 'personal data goes 30 days', 'finished payments go');
     });
     describe('lowcost', async () => {
-      await import('./offers/lowcost.test.ts');
+      await again('./offers/lowcost.test.ts');
       keepInGate('two processes page through one search', 'the answer to a purchase is lost');
     });
     describe('affiliates', async () => {
-      await import('./bookings/affiliates.test.ts');
+      await again('./bookings/affiliates.test.ts');
       keepInGate('credit is pending from the capture', 'several workers at once', 'a worker that dies at any call');
     });
     describe('a database that was put back', async () => {
-      await import('./reconcile.test.ts');
+      await again('./reconcile.test.ts');
       keepInGate('every act that a database forgot');
     });
-    if (isProof) describe('bookings that are authorized', () => import('./authorized.test.ts').then(() => undefined));
+    if (isProof) describe('bookings that are authorized', () => again('./authorized.test.ts'));
     describe('what is stuck', async () => {
-      await import('./desk/stuck-others.test.ts');
+      await again('./desk/stuck-others.test.ts');
       keepInGate('what one operator says of a case', 'a cancellation that begins while an operator');
     });
   },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { isProof } from '../rounds.ts';
+import { proofTest } from '../proof-only.ts';
 import { MUTANTS, mutated } from './mutant.mjs';
 import { runTests } from './verdict.mjs';
 
@@ -26,8 +26,6 @@ test('a name that is gone, or is there twice, is an error', () => {
 const place = mkdtempSync(join(tmpdir(), 'farelock-verdict-'));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-/** In the gate the one that counts, and one of each that do not: a test's, a file's. */
-const IN_THE_GATE = ['an assertion that failed', 'a test that was ended by a time-out'];
 const VERDICTS: readonly (readonly [string, string, boolean | null])[] = [
   ['a test that is green', 'test("t", () => {});', null],
   ['an assertion that failed', 'test("t", () => expect(1).toBe(2));', true],
@@ -43,7 +41,7 @@ const VERDICTS: readonly (readonly [string, string, boolean | null])[] = [
   ],
 ];
 
-test.each(VERDICTS.filter(([what]) => isProof || IN_THE_GATE.includes(what)))(
+proofTest.each(VERDICTS)(
   'a bug is caught by a test that failed alone, not by a run that broke: %s',
   async (_what, text, counts) => {
     const folder = join(place, 'copy');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { signPayment } from '../../src/client/payer/transaction.ts';
 import { readEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
@@ -18,6 +18,7 @@ import { migrate } from '../../src/store/base/index.ts';
 import type { BookResponse, CreatedIntent, Intent, Offer } from '../../src/wire/flights/index.ts';
 import { runInMemory } from '../cli/memory.ts';
 import { PASSENGER, runningClock, TRIP } from '../flights/world.ts';
+import { proofDescribe } from '../proof-only.ts';
 import { newDatabases, postgresIsInstalled } from '../store/postgres.ts';
 import { webService } from '../web.ts';
 import { migratedStore } from './migrated.ts';
@@ -226,7 +227,7 @@ test('what was locked under one authority is captured after the switch, and paid
   await acrossTheSwitch(await openCompany());
 }, 60_000);
 
-describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
+proofDescribe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
   let databases: Awaited<ReturnType<typeof newDatabases>>;
   beforeAll(async () => {
     databases = await newDatabases(migratedStore);

@@ -13,9 +13,9 @@ import { openScene, type Scene } from './fuzz/scene.ts';
  * `npm run fuzz -- --times 25 --seed 7`.
  */
 
-const RUNS = rounds(800, 20_000);
+const RUNS = rounds(400, 20_000);
 const SEED = seedOr(20_261_121);
-const PAID = rounds(40, 200);
+const PAID = rounds(20, 200);
 const BATCH = 100;
 
 let scene: Scene;

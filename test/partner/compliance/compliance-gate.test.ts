@@ -20,6 +20,7 @@ import { ensureSeed } from '../../../src/sandbox/partners/index.ts';
 import { openStore } from '../../../src/service/home.ts';
 import type { DataType } from '../../../src/wire/partner/kinds.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
+import { cases } from '../../proof-only.ts';
 import { migratedFile } from '../../service/migrated.ts';
 import { postgresIsInstalled, startPostgres } from '../../store/postgres.ts';
 
@@ -337,81 +338,81 @@ describe('the retention of customer data', () => {
   });
 });
 
-describe.each([
-  ['SQLite', true],
-  ['PostgreSQL', postgresIsInstalled],
-])('attestations on %s', (name, isThere) => {
-  const policy: Policy = { ...SMALL, rules: [{ name: 'all', require: [{ attestation: 'VALIDATED_EMAIL' }] }] };
-  const database = async () => {
-    if (name === 'SQLite') return {};
-    const server = await startPostgres();
-    closing.unshift(() => server.close());
-    return { database: server.url };
-  };
+describe.each(cases([['SQLite', true]], [['PostgreSQL', postgresIsInstalled]]))(
+  'attestations on %s',
+  (name, isThere) => {
+    const policy: Policy = { ...SMALL, rules: [{ name: 'all', require: [{ attestation: 'VALIDATED_EMAIL' }] }] };
+    const database = async () => {
+      if (name === 'SQLite') return {};
+      const server = await startPostgres();
+      closing.unshift(() => server.close());
+      return { database: server.url };
+    };
 
-  test.runIf(isThere)('two processes begin each once and finish each once', async () => {
-    const here = await world({ policy, ...(await database()) });
-    const other = await here.again();
-    const customers = Array.from({ length: 12 }, (_, index) => `cus_race_${index}`);
-    await here.store
-      .insertInto('customers')
-      .values(
-        customers.map((customerId) => ({
-          customer_id: customerId,
-          environment: here.ports.environment,
-          country: 'MEX',
-          created_at_ms: here.clock.now(),
-        })),
-      )
-      .execute();
-    await Promise.all(
-      customers.map((customerId, index) =>
-        (index % 2 ? here : other).give(customerId, 'EMAIL', { email: { value: `${index}@example.com` } }),
-      ),
-    );
-    await Promise.all([...customers, ...customers].map((id, index) => (index % 2 ? here : other).status(id)));
-    const runs = () =>
-      here.store.selectFrom('attestation_runs').selectAll().where('customer_id', 'like', 'cus_race_%').execute();
-    expect((await runs()).map(({ state }) => state)).toEqual(customers.map(() => 'running'));
-    here.clock.advance(2_000);
-    const [a, b] = await Promise.all([here.standing.attestations.runDue(), other.standing.attestations.runDue()]);
-    expect(a + b).toBe(customers.length);
-    expect((await runs()).map(({ state, fence }) => [state, fence])).toEqual(customers.map(() => ['passed', 1]));
-  });
-
-  test.runIf(isThere)(
-    'a process that dies with a run in its hands is overtaken, and changes nothing any more',
-    async () => {
+    test.runIf(isThere)('two processes begin each once and finish each once', async () => {
       const here = await world({ policy, ...(await database()) });
-      await here.give(EVA, 'EMAIL', EMAIL);
+      const other = await here.again();
+      const customers = Array.from({ length: 12 }, (_, index) => `cus_race_${index}`);
+      await here.store
+        .insertInto('customers')
+        .values(
+          customers.map((customerId) => ({
+            customer_id: customerId,
+            environment: here.ports.environment,
+            country: 'MEX',
+            created_at_ms: here.clock.now(),
+          })),
+        )
+        .execute();
+      await Promise.all(
+        customers.map((customerId, index) =>
+          (index % 2 ? here : other).give(customerId, 'EMAIL', { email: { value: `${index}@example.com` } }),
+        ),
+      );
+      await Promise.all([...customers, ...customers].map((id, index) => (index % 2 ? here : other).status(id)));
+      const runs = () =>
+        here.store.selectFrom('attestation_runs').selectAll().where('customer_id', 'like', 'cus_race_%').execute();
+      expect((await runs()).map(({ state }) => state)).toEqual(customers.map(() => 'running'));
       here.clock.advance(2_000);
-      const [asked, ask] = settledByHand<void>();
-      const [verdict, decide] = settledByHand<'rejected'>();
-      const held = createStanding(here.ports, () => {
-        ask();
-        return verdict;
-      });
-      const hanging = held.attestations.runDue();
-      await asked;
-      expect(await here.status()).toBe('PROCESSING');
-      here.clock.advance(31_000);
-      const [secondAsked, askSecond] = settledByHand<void>();
-      const [secondVerdict, decideSecond] = settledByHand<'passed'>();
-      const overtaking = createStanding(here.ports, () => {
-        askSecond();
-        return secondVerdict;
-      });
-      const second = overtaking.attestations.runDue();
-      await secondAsked;
-      decide('rejected');
-      await hanging;
-      expect(await here.status()).toBe('PROCESSING');
-      decideSecond('passed');
-      expect(await second).toBe(1);
-      expect(await here.status()).toBe('SUCCESS');
-    },
-  );
-});
+      const [a, b] = await Promise.all([here.standing.attestations.runDue(), other.standing.attestations.runDue()]);
+      expect(a + b).toBe(customers.length);
+      expect((await runs()).map(({ state, fence }) => [state, fence])).toEqual(customers.map(() => ['passed', 1]));
+    });
+
+    test.runIf(isThere)(
+      'a process that dies with a run in its hands is overtaken, and changes nothing any more',
+      async () => {
+        const here = await world({ policy, ...(await database()) });
+        await here.give(EVA, 'EMAIL', EMAIL);
+        here.clock.advance(2_000);
+        const [asked, ask] = settledByHand<void>();
+        const [verdict, decide] = settledByHand<'rejected'>();
+        const held = createStanding(here.ports, () => {
+          ask();
+          return verdict;
+        });
+        const hanging = held.attestations.runDue();
+        await asked;
+        expect(await here.status()).toBe('PROCESSING');
+        here.clock.advance(31_000);
+        const [secondAsked, askSecond] = settledByHand<void>();
+        const [secondVerdict, decideSecond] = settledByHand<'passed'>();
+        const overtaking = createStanding(here.ports, () => {
+          askSecond();
+          return secondVerdict;
+        });
+        const second = overtaking.attestations.runDue();
+        await secondAsked;
+        decide('rejected');
+        await hanging;
+        expect(await here.status()).toBe('PROCESSING');
+        decideSecond('passed');
+        expect(await second).toBe(1);
+        expect(await here.status()).toBe('SUCCESS');
+      },
+    );
+  },
+);
 
 test('an attester that fails is asked again, later each time', async () => {
   const here = await world({

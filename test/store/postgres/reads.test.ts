@@ -100,7 +100,7 @@ proofTest.runIf(postgresKeepsTime)('a list of the desk comes from the standby th
   await expect.poll(shown, { timeout: 20_000 }).toBe(2);
 });
 
-test.runIf(postgresIsInstalled)('a database of another owner is not taken for a standby', async () => {
+proofTest.runIf(postgresIsInstalled)('a database of another owner is not taken for a standby', async () => {
   const { primary, logged, readsOf } = await opened();
   const { server: other, primary: theirs } = await opened();
   const owner = (store: Store, value: string) =>
