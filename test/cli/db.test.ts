@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openService } from '../../src/service/index.ts';
 import { serviceMigrations } from '../../src/service/migrations.ts';
 import { openDatabase, openFileOrServer } from '../../src/store/index.ts';
@@ -138,7 +138,6 @@ describe.runIf(postgresIsInstalled)('a PostgreSQL', () => {
   beforeAll(async () => {
     databases = await newDatabases();
   });
-  afterAll(() => databases.close());
 
   const query = async (url: string, statement: string) => {
     const client = new pg.Client({ connectionString: url });

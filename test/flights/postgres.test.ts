@@ -34,7 +34,6 @@ describe.skipIf(!postgresIsInstalled)(
     });
     afterAll(async () => {
       Object.assign(worldDatabase, inAFile);
-      await databases.close();
     });
     describe('refund requests', async () => {
       await again('./refunds/requests.test.ts');

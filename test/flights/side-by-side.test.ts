@@ -25,7 +25,6 @@ afterAll(async () => {
   worldDatabase.next = inAFile;
   await beside?.destroy();
   await world?.close();
-  await databases?.close();
 });
 
 let taken = 0;

@@ -1,20 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { postgresIsInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts';
+import { newDatabase, postgresIsInstalled } from '../store/postgres.ts';
 import { openStack, PIX, type SeenOrder, type Stack } from './stack.ts';
 
 /** CreateOrder, its breaker and its worker on PostgreSQL, in two services at once. */
 
 describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
-  let postgres: TestPostgres;
   let stack: Stack;
+  let databaseUrl: string;
   beforeAll(async () => {
-    postgres = await startPostgres();
-    stack = await openStack({ databaseUrl: postgres.url, partner: { platformStepMs: 100 } });
+    databaseUrl = await newDatabase();
+    stack = await openStack({ databaseUrl, partner: { platformStepMs: 100 } });
   });
-  afterAll(async () => {
-    await stack.close();
-    await postgres.close();
-  });
+  afterAll(() => stack.close());
 
   const body = (fromAmount: string) => ({
     partnerId: PIX,
@@ -44,7 +41,7 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
 
   test('workers of two services move an order along without a step twice', async () => {
     const orderId = (await create('302', 'k5')).body.order?.id ?? '';
-    const other = await stack.open({ databaseUrl: postgres.url, partner: { platformStepMs: 100 } });
+    const other = await stack.open({ databaseUrl, partner: { platformStepMs: 100 } });
     const { key } = await stack.issueKey(PIX);
     try {
       for (let round = 0; round < 12; round++) {

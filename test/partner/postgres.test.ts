@@ -1,20 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { postgresIsInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts';
+import { newDatabase, postgresIsInstalled } from '../store/postgres.ts';
 import { ANA, type Failure, type OrderAnswer, openStack, type SeenOrder, type Stack } from './stack.ts';
 
 /** The partner service on PostgreSQL: the same rules, and races between two processes' worth of connections. */
 
 describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
-  let postgres: TestPostgres;
   let stack: Stack;
   beforeAll(async () => {
-    postgres = await startPostgres();
-    stack = await openStack({ databaseUrl: postgres.url });
+    stack = await openStack({ databaseUrl: await newDatabase() });
   });
-  afterAll(async () => {
-    await stack.close();
-    await postgres.close();
-  });
+  afterAll(() => stack.close());
 
   const update = (orderId: string, body: object, headers: Record<string, string> = {}) =>
     stack.partner<OrderAnswer>('UpdateOrder', { orderId, ...body }, { headers });

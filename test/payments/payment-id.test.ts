@@ -152,7 +152,6 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
       await oneOfTwo(stores);
     } finally {
       await Promise.all(stores.map((store) => store.destroy()));
-      await databases.close();
     }
   });
 });

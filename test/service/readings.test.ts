@@ -79,7 +79,6 @@ test.runIf(postgresIsInstalled)(
   'the connections to PostgreSQL in use and the statements that wait are counted',
   async () => {
     const databases = await newDatabases();
-    closing.push(() => databases.close());
     const store = await openStore(await databases.next());
     closing.push(() => store.destroy());
     const ends: (() => void)[] = [];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { signPayment } from '../../src/client/payer/transaction.ts';
 import { readEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
@@ -232,7 +232,6 @@ proofDescribe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
   beforeAll(async () => {
     databases = await newDatabases(migratedStore);
   });
-  afterAll(() => databases.close());
   test('what was locked under one authority is captured after the switch, and paid back once', async () => {
     await acrossTheSwitch(await openCompany(await databases.next()));
   }, 60_000);

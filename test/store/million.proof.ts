@@ -45,7 +45,6 @@ beforeAll(async () => {
 }, 3_600_000);
 afterAll(async () => {
   worldDatabase.next = inAFile;
-  if (runs) await databases.close();
 });
 
 test.runIf(runs)(

@@ -13,7 +13,6 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', async () => {
   });
   afterAll(async () => {
     worldDatabase.next = inAFile;
-    await databases.close();
   });
   describe('flights', () => import('./plans-flights.test.ts').then(() => undefined));
   proofDescribe('partners', () => import('./plans-partner.test.ts').then(() => undefined));

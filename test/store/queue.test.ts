@@ -10,7 +10,7 @@ import { LeaseLost } from '../../src/store/leases.ts';
 import { dueOf, NEVER_MS, nextInQueue, openQueue, type Queue, queueDue } from '../../src/store/queue.ts';
 import type { RetryPolicy } from '../../src/store/retry.ts';
 import { type ManualClock, manualClock } from '../clock.ts';
-import { postgresIsInstalled, startPostgres, type TestPostgres } from './postgres.ts';
+import { newDatabase, postgresIsInstalled } from './postgres.ts';
 
 const NOW_MS = 1_800_000_000_000;
 const LEASE_MS = 10_000;
@@ -40,15 +40,14 @@ type Payout = Selectable<AffiliatePayoutTable>;
 
 describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a queue on %s', (database) => {
   const home = mkdtempSync(join(tmpdir(), 'farelock-queue-'));
-  let postgres: TestPostgres | null = null;
   let store: Store;
+  let where: string;
   beforeAll(async () => {
-    if (database === 'PostgreSQL') postgres = await startPostgres();
-    store = await openStore(postgres?.url ?? join(home, 'service.db'));
+    where = database === 'PostgreSQL' ? await newDatabase() : join(home, 'service.db');
+    store = await openStore(where);
   });
   afterAll(async () => {
     await store.destroy();
-    await postgres?.close();
     rmSync(home, { recursive: true, force: true });
   });
   beforeEach(() => store.deleteFrom('affiliate_payouts').execute());
@@ -71,7 +70,7 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
   /** A process of its own: another connection of the database, and a clock that only it sees. */
   const processes: Store[] = [];
   const processAt = async (clock: ManualClock, of = QUEUE) => {
-    const own = await openStore(postgres?.url ?? join(home, 'service.db'));
+    const own = await openStore(where);
     processes.push(own);
     return openQueue({ store: own, clock, log: (level, event) => logged.push(`${level} ${event}`) }, of);
   };

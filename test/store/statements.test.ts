@@ -81,7 +81,6 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
   afterAll(async () => {
     worldDatabase.next = inAFile;
     await world.close();
-    await databases.close();
     spy.mockRestore();
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore, type Store } from '../../src/service/home.ts';
-import { postgresIsInstalled, startPostgres, type TestPostgres } from './postgres.ts';
+import { newDatabase, postgresIsInstalled } from './postgres.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'farelock-store-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,15 +26,14 @@ const effect = (id: string, liveKey: string | null) => ({
   updated_at_ms: 1,
 });
 
-let server: TestPostgres | null = null;
+let database = '';
 beforeAll(async () => {
-  if (postgresIsInstalled) server = await startPostgres();
+  if (postgresIsInstalled) database = await newDatabase();
 });
-afterAll(() => server?.close());
 
 describe.each(['sqlite', 'postgres'])('the store on %s', (kind) => {
   const available = kind === 'sqlite' || postgresIsInstalled;
-  const where = () => (kind === 'sqlite' ? join(folder, 'service.db') : (server?.url ?? ''));
+  const where = () => (kind === 'sqlite' ? join(folder, 'service.db') : database);
 
   test.runIf(available)('opened by many at once, each finds every table, once', async () => {
     const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(where())));

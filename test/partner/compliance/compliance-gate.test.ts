@@ -22,7 +22,7 @@ import type { DataType } from '../../../src/wire/partner/kinds.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
 import { cases } from '../../proof-only.ts';
 import { migratedFile } from '../../service/migrated.ts';
-import { postgresIsInstalled, startPostgres } from '../../store/postgres.ts';
+import { newDatabase, postgresIsInstalled } from '../../store/postgres.ts';
 
 const DAY_MS = 86_400_000;
 const ANA = 'cus_demo_ana';
@@ -344,9 +344,7 @@ describe.each(cases([['SQLite', true]], [['PostgreSQL', postgresIsInstalled]]))(
     const policy: Policy = { ...SMALL, rules: [{ name: 'all', require: [{ attestation: 'VALIDATED_EMAIL' }] }] };
     const database = async () => {
       if (name === 'SQLite') return {};
-      const server = await startPostgres();
-      closing.unshift(() => server.close());
-      return { database: server.url };
+      return { database: await newDatabase() };
     };
 
     test.runIf(isThere)('two processes begin each once and finish each once', async () => {

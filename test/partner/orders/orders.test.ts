@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { postgresIsInstalled, startPostgres, type TestPostgres } from '../../store/postgres.ts';
+import { newDatabase, postgresIsInstalled } from '../../store/postgres.ts';
 import { type Answer, type Failure, openStack, type SeenOrder, type Stack } from '../stack.ts';
 
 /** Orders: one change a version, money where it was, answers given once (CONTRACT, section 11). */
@@ -11,19 +11,14 @@ type Updated = Answer<{ order: SeenOrder; allowedStatuses: string[] } & Failure>
 const databases = ['libsql', ...(postgresIsInstalled ? ['PostgreSQL'] : [])];
 
 describe.each(databases)('on %s', (database) => {
-  let postgres: TestPostgres | undefined;
   let stack: Stack;
   let orderId: string;
   let round = 0;
 
   beforeAll(async () => {
-    postgres = database === 'PostgreSQL' ? await startPostgres() : undefined;
-    stack = await openStack(postgres ? { databaseUrl: postgres.url } : {});
+    stack = await openStack(database === 'PostgreSQL' ? { databaseUrl: await newDatabase() } : {});
   });
-  afterAll(async () => {
-    await stack.close();
-    await postgres?.close();
-  });
+  afterAll(() => stack.close());
   beforeEach(async () => {
     orderId = (await stack.order()).id;
     round += 1;
@@ -273,7 +268,7 @@ describe.each(databases)('on %s', (database) => {
       },
       { 'idempotency-key': `Schluessel-Klartext-${round}` },
     );
-    if (postgres) return;
+    if (database === 'PostgreSQL') return;
     const disk = ['service.db', 'service.db-wal']
       .map((file) => readFileSync(join(stack.home, file), 'latin1'))
       .join('');

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../../src/service/home.ts';
 import { newDatabases, postgresIsInstalled } from '../postgres.ts';
 
@@ -7,7 +7,6 @@ let databases: Awaited<ReturnType<typeof newDatabases>>;
 beforeAll(async () => {
   if (postgresIsInstalled) databases = await newDatabases();
 });
-afterAll(() => databases?.close());
 
 test.runIf(postgresIsInstalled)('writers see each other whatever isolation the database defaults to', async () => {
   const url = await databases.next();

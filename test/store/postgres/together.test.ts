@@ -23,7 +23,6 @@ describe.each(['a file', 'PostgreSQL'])('writes together in %s', (kind) => {
   });
   afterAll(async () => {
     for (const store of stores) await store.destroy();
-    await databases?.close();
     if (folder) rmSync(folder, { recursive: true });
   });
   const open = async () => {

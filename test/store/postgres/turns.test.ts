@@ -1,6 +1,6 @@
 import { setTimeout as passed } from 'node:timers/promises';
 import { sql, type Transaction } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore, type ServiceTables, type Store } from '../../../src/service/home.ts';
 import { inTurn } from '../../../src/store/base/index.ts';
 import { newDatabases, postgresIsInstalled } from '../postgres.ts';
@@ -20,7 +20,6 @@ beforeEach(async () => {
     await Promise.all([one?.destroy(), other?.destroy()]);
   };
 });
-afterAll(() => databases?.close());
 
 type Tx = Transaction<ServiceTables>;
 const both = (): [Store, Store] => {

@@ -1,6 +1,6 @@
 import { setTimeout as passed } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../../src/service/home.ts';
 import { openWakes, type Wakes } from '../../../src/store/postgres/wakes.ts';
 import { proofTest } from '../../proof-only.ts';
@@ -12,7 +12,6 @@ let databases: Awaited<ReturnType<typeof newDatabases>>;
 beforeAll(async () => {
   if (postgresIsInstalled) databases = await newDatabases();
 });
-afterAll(() => databases?.close());
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BIN, farelockIn, PASSENGER, type Runner, type Served, serveIn } from '../e2e/farelock.ts';
-import { proofTest } from '../proof-only.ts';
 import { closeTerminals, KEYS, openScreen } from './terminal.ts';
 
 /** Ctrl-C between signing and the answer: the money is told as it is, and what was signed is sent again, never twice. */
@@ -77,7 +76,7 @@ async function cutOff(args: readonly string[], kind: 'request' | 'answer') {
 
 const search = ['search', 'LIS', 'BER', '--depart', '+30d', '--all-fares', '--no-wait'];
 
-proofTest('a search, a lock and a booking that were signed and not answered', async () => {
+test('a search, a lock and a booking that were signed and not answered', async () => {
   const searched = await cutOff(search, 'answer');
   expect(searched.code, searched.text).toBe(130);
   expect(searched.text).toMatch(
