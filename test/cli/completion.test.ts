@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isHere } from '../needs.mjs';
 import { proofTest } from '../proof-only.ts';
+import { isProof } from '../rounds.ts';
 import { ANA, runInMemory, temporaryHome } from './memory.ts';
 
 /** Shell completion: what may stand at the cursor, and the scripts in the shells themselves. */
@@ -178,7 +179,7 @@ describe('the script', () => {
     });
   };
 
-  proofTest.runIf(has('zsh'))('completes at the prompt of zsh', () => {
+  proofTest.runIf(isProof && has('zsh'))('completes at the prompt of zsh', () => {
     const lines = {
       sea: '<search>',
       'explain offer_e': '<explain><offer_expired>',
@@ -199,7 +200,7 @@ describe('the script', () => {
       .split('\n')
       .filter(Boolean);
 
-  proofTest.runIf(has('fish'))('completes in fish, with what each word is', () => {
+  proofTest.runIf(isProof && has('fish'))('completes in fish, with what each word is', () => {
     expect(inFish('farelock sea')).toEqual([expect.stringMatching(/^search\t/)]);
     expect(inFish('farelock explain offer_e')).toEqual(['offer_expired']);
     expect(inFish('farelock search --cabin=b')).toEqual(['--cabin=business']);

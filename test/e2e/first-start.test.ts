@@ -9,7 +9,7 @@ import { rounds, upTo } from '../rounds.ts';
 import { postgresKeepsTime, startPostgres, type TestPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
-const AT_ONCE = rounds(3, 8);
+const AT_ONCE = rounds(2, 8);
 
 let server: TestPostgres | null = null;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { chances, rounds, seedOr } from '../rounds.ts';
 import { disagreements, type Ended, faultOf, openStage } from './duffel-journeys.ts';
 import { AFTERS } from './duffel-returns.ts';
 
-const JOURNEYS = rounds(5, 300);
+const JOURNEYS = rounds(9, 300);
 const SEED = seedOr(15);
 
 let stage: Awaited<ReturnType<typeof openStage>>;

@@ -15,7 +15,7 @@ import { openScene, type Scene } from './fuzz/scene.ts';
 
 const RUNS = rounds(400, 20_000);
 const SEED = seedOr(20_261_121);
-const PAID = rounds(20, 200);
+const PAID = rounds(40, 200);
 const BATCH = 100;
 
 let scene: Scene;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Visit } from '../../../src/airlines/browser/page/visit.ts';
+import { proofTest } from '../../proof-only.ts';
 import { chromium, recipeFor, serve, visitTo } from './site.ts';
 
 /** What a page sends once it has a card: counted before it leaves, and never the same form twice. */
@@ -110,24 +111,27 @@ describe.runIf(chromium)('from the moment that a page has a card', () => {
     expect(await visit.page.evaluate(there.replace('globalThis', fresh))).toEqual([]);
   });
 
-  test('a page that was stopped sends nothing more, through open sockets neither, and can still be read', async () => {
-    const other = await visitTo(recipeFor(site.base));
-    const { page, posts: watched } = other;
-    await page.goto(site.base);
-    await page.evaluate(`Promise.all([
+  proofTest(
+    'a page that was stopped sends nothing more, through open sockets neither, and can still be read',
+    async () => {
+      const other = await visitTo(recipeFor(site.base));
+      const { page, posts: watched } = other;
+      await page.goto(site.base);
+      await page.evaluate(`Promise.all([
       new Promise((open) => { socket = new WebSocket('ws://' + location.host + '/socket'); socket.onopen = open; }),
       new Promise((open) => { worker = new Worker('/socket.js'); worker.onmessage = open; })])`);
-    watched.begin([]);
-    watched.stop();
-    await watched.cut();
-    site.asked.length = 0;
-    await page
-      .evaluate(`socket.send('by the page'); worker.postMessage(1);
+      watched.begin([]);
+      watched.stop();
+      await watched.cut();
+      site.asked.length = 0;
+      await page
+        .evaluate(`socket.send('by the page'); worker.postMessage(1);
         fetch('/late', { method: 'POST' }).catch(() => document.getElementById('form').submit())`)
-      .catch(() => undefined);
-    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
-    expect(await page.getByRole('heading').textContent()).toBe('Till');
-    expect(posts()).toEqual([]);
-    await other.close();
-  });
+        .catch(() => undefined);
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+      expect(await page.getByRole('heading').textContent()).toBe('Till');
+      expect(posts()).toEqual([]);
+      await other.close();
+    },
+  );
 });
