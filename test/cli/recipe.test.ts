@@ -38,6 +38,7 @@ const MISTAKES: readonly [spoil: (recipe: Spoilt) => void, path: string, code: s
   ],
   [() => undefined, 'site.hosts[1]', 'value_wrong'],
   [() => undefined, 'site.hosts[3]', 'cannot_work'],
+  [(r) => Object.assign(r.site, { frame: '{origin}' }), 'site.frame', 'place_absent'],
   [(r) => Object.assign(r.site, { time_zone: 'Europe/Lodnon' }), 'site.time_zone', 'word_unknown', 'Europe/London'],
   [
     (r) => Object.assign(r.serves, { routes: ['VIE-*', 'VIE>LIS', 'VIE-XXQ', 'LIS-LIS'] }),
@@ -121,6 +122,7 @@ const MISTAKES: readonly [spoil: (recipe: Spoilt) => void, path: string, code: s
   ],
   [(r) => r.passengers.steps.push(fill('{passenger.given_name}')), 'passengers.steps[6].value', 'place_absent'],
   [(r) => r.till.steps.push(click({ css: 'button:has-text("Pay now")' })), 'till.steps[1].at', 'pays'],
+  [(r) => r.till.steps.push(click({ role: 'button', name: 'Pay now', frame: '{origin}' })), 'till.steps[2].at', 'pays'],
   [(r) => Object.assign(r.till, { card: [] }), 'till.card', 'cannot_work'],
   [(r) => r.till.card.push(click({ role: 'button', name: 'Pay' })), 'till.card[0].at', 'pays'],
   [(r) => r.till.card.push({ do: 'open', path: '/pay' }), 'till.card[1]', 'cannot_work'],

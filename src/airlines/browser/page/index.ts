@@ -1,7 +1,17 @@
 export { launch, needBrowser } from './chromium.ts';
 export * from './read.ts';
 export { privateWords, redacted, showRedacted } from './redact.ts';
-export { click, clickOnce, free, isPressed, passengerValues, runSteps, untickAll, walkOf } from './steps.ts';
+export {
+  click,
+  clickOnce,
+  free,
+  isPayButton,
+  isPressed,
+  passengerValues,
+  runSteps,
+  untickAll,
+  walkOf,
+} from './steps.ts';
 export { type Account, openVisit, type Visit, type Watcher } from './visit.ts';
 export {
   BrowserGone,

@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import type { Money, ReadDate, ReadMoney, ReadNumber, ReadText, Target } from '../recipes/index.ts';
 import { partOf, readDateText, readMoneyText, shortened, Unreadable } from '../recipes/index.ts';
-import { isSeen, Misfit, seenText, shown, until, type Walk, wordsOf } from './walk.ts';
+import { isSeen, locate, Misfit, seenText, shown, until, type Walk, wordsOf } from './walk.ts';
 
 /** Reads values from the recipe's places on a page. */
 
@@ -16,7 +16,7 @@ function textOf(walk: Walk, name: string, from: From, withinMs?: number): Promis
   // List items appear complete.
   const patience = walk.item === null ? withinMs : (withinMs ?? 2_000);
   return until<{ text: string | null }>(walk, `${walk.part} (read ${name})`, patience, async () => {
-    const found = from.at ? shown(walk, from.at) : (walk.item ?? walk.visit.page.locator('body'));
+    const found = from.at ? shown(walk, from.at) : (walk.item ?? locate(walk, { css: 'body' }));
     const count = await found.count();
     if (count === 0 && from.optional) return { found: { text: null } };
     if (count !== 1) {

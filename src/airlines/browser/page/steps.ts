@@ -263,14 +263,19 @@ const isRead = (): boolean => READ.test(installed('playwright-core/package.json'
 
 /** Leaves the pay button of a page with a card to the code that records the press first. @throws Misfit */
 async function checkPaysNot(walk: Walk, one: Locator, name: string): Promise<void> {
-  const { posts, recipe, watcher } = walk.visit;
+  const { posts, watcher } = walk.visit;
   if (!posts.isOn && !(watcher && walk.part === 'till')) return;
+  if (await isPayButton(walk, one)) throw new Misfit(walk.part, name, 'that is the button that pays');
+}
+
+/** True for the pay button, too, for what is within it or around it. */
+export async function isPayButton(walk: Walk, one: Locator): Promise<boolean> {
   const mine = await one.elementHandle({ timeout: TRY_MS });
-  for (const button of await locate({ ...walk, item: null }, recipe.till.pay).elementHandles()) {
+  for (const button of await locate({ ...walk, item: null }, walk.visit.recipe.till.pay).elementHandles()) {
     if ((await button.ownerFrame()) !== (await mine?.ownerFrame())) continue;
-    const isSame = await button.evaluate((pay, it) => pay.contains(it) || it?.contains(pay), mine);
-    if (isSame) throw new Misfit(walk.part, name, 'that is the button that pays');
+    if (await button.evaluate((pay, it) => pay.contains(it) || it?.contains(pay), mine)) return true;
   }
+  return false;
 }
 
 /** Waits until a click would go through, without one. */

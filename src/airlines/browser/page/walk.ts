@@ -76,13 +76,18 @@ function inScope(scope: Scope, target: OneTarget, text: (of: string) => string):
   return scope.locator(text(target.css));
 }
 
+/** The frames that a place is in, the outer one first. An item is in its list's frame already. */
+function framesOf({ site }: Visit['recipe'], item: Locator | null, target: Target): string[] {
+  const { frame = item ? null : site.frame } = 'in' in target ? target.in : target;
+  return [frame ?? []].flat();
+}
+
 /** Finds all that fits, visible or not. @throws Unreadable */
 export function locate({ visit, item, values }: Walk, target: Target): Locator {
   const text = (of: string) => filled(of, values, visit.recipe.site);
   const outer = 'in' in target ? target.in : target;
-  const start = item ?? visit.page;
-  const frames = [outer.frame ?? []].flat();
-  const scope = frames.reduce<Framed>((within, frame) => within.frameLocator(text(frame)), start);
+  const frames = framesOf(visit.recipe, item, target);
+  const scope = frames.reduce<Framed>((within, frame) => within.frameLocator(text(frame)), item ?? visit.page);
   const found = inScope(scope, outer, text);
   return 'in' in target ? inScope(found, target.find, text) : found;
 }
@@ -100,8 +105,9 @@ export function wordsOf(target: Target): string {
 }
 
 /** Names the page in reports, best by its heading. */
-async function pageSeen({ visit: { page } }: Walk): Promise<string> {
-  const heading = page.getByRole('heading').filter({ visible: true }).first();
+async function pageSeen(walk: Walk): Promise<string> {
+  const { page } = walk.visit;
+  const heading = shown({ ...walk, item: null }, { role: 'heading' }).first();
   const title = await seenText(heading, 200).catch(() => page.title().catch(() => ''));
   const path = new URL(page.url() === '' ? 'about:blank' : page.url()).pathname;
   return `on ${path}${title ? ` ("${shortened(title, 60)}")` : ''}`;
@@ -141,12 +147,15 @@ function coverIn(preview: string): string {
   return words ? `${role} "${shortened(words, 60)}"` : shortened(preview.replace(/ value="[^"]*"/g, ''));
 }
 
-/** Looks for all walls at once, as every step begins with it. */
+/** Looks for all walls of a frame at once, as every step begins with it; Playwright joins no places of several frames. */
 async function isAnySeen(walk: Walk, walls: Visit['recipe']['walls']): Promise<boolean> {
-  const [first, ...others] = walls.map(({ seen }) => locate(walk, seen));
-  if (!first) return false;
-  const any = others.reduce((all, one) => all.or(one), first);
-  return (await any.filter({ visible: true }).count()) > 0;
+  const joined = new Map<string, Locator>();
+  for (const { seen } of walls) {
+    const frames = framesOf(walk.visit.recipe, null, seen).join('\n');
+    joined.set(frames, joined.get(frames)?.or(locate(walk, seen)) ?? locate(walk, seen));
+  }
+  for (const any of joined.values()) if ((await any.filter({ visible: true }).count()) > 0) return true;
+  return false;
 }
 
 /** Clears walls away. @returns a reason why one is left; null: none is. @throws Stopped, Misfit */

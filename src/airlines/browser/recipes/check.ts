@@ -170,8 +170,10 @@ const fieldsAt = (value: unknown, ...keys: readonly string[]): Fields =>
 const listAt = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 function ofSite(recipe: Fields): Mistake[] {
-  const { base, hosts, locale, time_zone: timeZone } = fieldsAt(recipe, 'site');
-  const found: Mistake[] = [];
+  const { base, hosts, locale, time_zone: timeZone, frame } = fieldsAt(recipe, 'site');
+  const found = [frame]
+    .flat()
+    .flatMap((one) => ofText(String(one), { path: ['site', 'frame'], names: [], hasPassengers: false }));
   const address = typeof base === 'string' && URL.canParse(base) ? new URL(base) : null;
   if (address?.protocol === 'http:' && !isLoopback(address.hostname))
     found.push(mistake(['site', 'base'], 'cannot_work', 'has to be https', `https://${address.host}`));
@@ -226,6 +228,11 @@ function ofCard(recipe: Fields): Mistake[] {
   const hasNumber = JSON.stringify(till.card ?? []).includes('{card.number');
   const { code, steps: answers } = fieldsAt(recipe, 'confirmation', 'challenge');
   const isAnswered = JSON.stringify(answers ?? []).includes('{challenge.code');
+  const { frame: outer = null } = fieldsAt(recipe, 'site');
+  const framed = (target: unknown): unknown => {
+    if (!isFields(target)) return target;
+    return 'in' in target ? { ...target, in: framed(target.in) } : { frame: outer, ...target };
+  };
   const steps = [
     ...stepsIn(till.steps, ['till', 'steps']),
     ...stepsIn(till.card, ['till', 'card']),
@@ -247,7 +254,9 @@ function ofCard(recipe: Fields): Mistake[] {
       : []),
     ...steps
       // With the card on the page the button is there, so that a part of its words fits it, too.
-      .filter(({ step, path }) => CLICKS.has(String(step.do)) && fits(step.at, till.pay, path[1] === 'card'))
+      .filter(
+        ({ step, path }) => CLICKS.has(String(step.do)) && fits(framed(step.at), framed(till.pay), path[1] === 'card'),
+      )
       .map(({ path }) => mistake([...path, 'at'], 'pays', 'a step clicks till.pay, which code alone presses, once')),
   ];
 }

@@ -9,6 +9,7 @@ import {
   readMoney,
   readNumber,
   readText,
+  siteFrame,
   step,
   steps,
   stops,
@@ -206,6 +207,8 @@ export const recipeSchema = z.strictObject({
     numbers: z.enum(NUMBER_FORMATS),
     /** For MMM and MMMM. Default: English. */
     months: z.array(z.string().min(1)).length(12).optional(),
+    /** The frame that the whole site is in. Default: none. */
+    frame: siteFrame.optional(),
     /** Between steps. Default: 0. */
     pause_ms: z.int().min(0).max(5000).optional(),
   }),

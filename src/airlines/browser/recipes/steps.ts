@@ -39,9 +39,13 @@ const ROLES = [
   ...['region', 'row', 'searchbox', 'spinbutton', 'status', 'switch', 'tab', 'table', 'tabpanel', 'textbox'],
 ] as const;
 
+/** Frames by CSS selector, each within the one before. */
+const frames = z.array(css).min(1).max(5);
+export const siteFrame = z.union([css, frames]);
+
 const place = {
-  /** A frame of the recipe's hosts, by CSS selector: many tills frame the card. Several: each within the one before. */
-  frame: z.union([css, z.array(css).min(1).max(5)]).optional(),
+  /** A frame of the recipe's hosts: many tills frame the card. null: the page itself. Default: `site.frame`. */
+  frame: z.union([css, frames, z.null()]).optional(),
   /** Matches the whole text exactly. Default: a part of it, in any case. */
   exact: z.boolean().optional(),
 };

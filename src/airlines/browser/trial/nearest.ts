@@ -1,5 +1,5 @@
 import type { Frame } from 'playwright-core';
-import { isSeen, locate, shown, type Walk, wordsOf } from '../page/index.ts';
+import { isPayButton, isSeen, locate, shown, type Walk, wordsOf } from '../page/index.ts';
 import type { OneTarget, Target } from '../recipes/index.ts';
 import { likeness, type Named, namesOn, readNames } from './names.ts';
 
@@ -94,7 +94,7 @@ async function checked(walk: Walk, all: readonly Near[]): Promise<Near[]> {
     const fits = locate(onPage, one.target).filter({ visible: true });
     const isThere = walk.item ? await isSeen(walk, one.target) : (await fits.count()) === 1;
     if (!isThere || near.some(({ words }) => words === one.words)) continue;
-    if ((await fits.and(locate(onPage, walk.visit.recipe.till.pay)).count()) === 0) near.push(one);
+    if (!(await isPayButton(walk, fits.first()))) near.push(one);
   }
   return near.slice(0, MOST_NEAR);
 }

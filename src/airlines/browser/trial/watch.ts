@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Visit, Watcher } from '../page/index.ts';
-import { pause } from '../page/index.ts';
+import { pause, shown, walkOf } from '../page/index.ts';
 import type { Recipe, RecipePart } from '../recipes/index.ts';
 import { namesOn } from './names.ts';
 
@@ -62,9 +62,7 @@ export function createWatch(recipe: Recipe) {
     if (!on) return;
     const { page } = on;
     const { pathname } = new URL(page.url());
-    const heading = await page
-      .getByRole('heading')
-      .filter({ visible: true })
+    const heading = await shown(walkOf(on, part, {}), { role: 'heading' })
       .first()
       .textContent({ timeout: 300 })
       .catch(() => null);

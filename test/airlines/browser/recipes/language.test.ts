@@ -5,6 +5,7 @@ import { takeFlights } from '../../../../src/airlines/browser/flights.ts';
 import { itemsOf } from '../../../../src/airlines/browser/page/read.ts';
 import { runSteps, walkOf } from '../../../../src/airlines/browser/page/steps.ts';
 import type { Visit } from '../../../../src/airlines/browser/page/visit.ts';
+import { shown } from '../../../../src/airlines/browser/page/walk.ts';
 import type { Recipe, Step } from '../../../../src/airlines/browser/recipes/index.ts';
 import { contactValues } from '../../../../src/airlines/browser/to-till.ts';
 import { QUERY, TRAVELLER } from '../shop.ts';
@@ -173,6 +174,29 @@ describe.runIf(chromium)('the language of recipes', () => {
       { do: 'expect', at: { css: '#host button' }, text: 'taken' },
     ]);
     expect(await visit.page.locator('#host input').inputValue()).toBe('TEN');
+  });
+
+  test('look in the frame of the whole site, but where a place names another one or the page', async () => {
+    const [outer, inner] = ["iframe[title='outer']", "iframe[title='inner']"] as const;
+    const walls: Recipe['walls'] = [
+      { seen: { text: 'Secure', frame: null }, stop: 'captcha' },
+      { seen: { text: 'Full', exact: true }, stop: 'sold_out' },
+      { seen: { text: 'Used up', exact: true, frame: null }, stop: 'no_fares' },
+    ];
+    const whole = recipeFor(site.base, { walls, site: { ...recipe.site, frame: [outer, inner] } });
+    const framed = await visitTo(whole);
+    const taking = (steps: Step[]) => runSteps(walkOf(framed, 'search', {}), steps);
+    await taking([
+      { do: 'open', path: '/nested' },
+      { do: 'fill', at: { label: 'Card number' }, value: '123' },
+      { do: 'expect', at: { in: { css: 'body' }, find: { text: 'Secure' } } },
+      { do: 'fill', at: { label: 'Coupon', frame: null }, value: 'TEN' },
+    ]);
+    const item = shown(walkOf(framed, 'search', {}), { css: 'label' });
+    expect(await shown({ ...walkOf(framed, 'search', {}), item }, { css: 'input' }).inputValue()).toBe('123');
+    await framed.page.evaluate(`host.shadowRoot.innerHTML += '<p>Used up</p>'`);
+    await expect(taking([{ do: 'expect', at: { text: 'never' } }])).rejects.toMatchObject({ reason: 'no_fares' });
+    await framed.close();
   });
 
   test('read a list of several batches when it is still, and the fare from it where there is no fare page', async () => {
