@@ -191,7 +191,10 @@ test('the examples have no mistake, comments are none, and a new recipe has only
   expect((await run('new', 'X8', '--site', 'https://www.carrier.example', '--out', file)).exitCode).toBe(0);
   const { mistakes } = (await run('check', file, '--json')).json() as { mistakes: { code: string }[] };
   expect(new Set(mistakes.map(({ code }) => code))).toEqual(new Set(['fill_in']));
-  expect(readFileSync(file, 'utf8')).toContain('"//"');
+  const written = readFileSync(file, 'utf8');
+  expect(written).toContain('"//"');
+  const { $schema } = JSON.parse(written) as { $schema: string };
+  expect(JSON.parse(readFileSync(new URL($schema), 'utf8'))).toMatchObject({ $id: 'urn:farelock:schema:recipe' });
   // An existing file is somebody's work.
   expect((await run('new', 'X8', '--site', 'https://www.carrier.example', '--out', file)).exitCode).toBe(2);
   expect((await run('new', 'x', '--site', 'https://www.carrier.example')).exitCode).toBe(2);

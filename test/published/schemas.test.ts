@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import { recipeSchema } from '../../src/airlines/browser/recipes/recipe.ts';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { type CommandSpec, commandsOf } from '../../src/cli/spec/command.ts';
 import type { Published } from '../../src/cli/spec/published.ts';
@@ -24,7 +25,7 @@ async function schemasOf(family: string): Promise<[string, Published | undefined
 
 const schemaOf = new Map((await Promise.all(families.map(({ name }) => schemasOf(name)))).flat());
 const commands = commandsOf(TOOL).map((spec) => ({ ...spec, published: schemaOf.get(spec.name) as Published }));
-const schemas = publishedSchemas(commands);
+const schemas = publishedSchemas(commands, recipeSchema);
 
 if (process.env.WRITE_SCHEMAS) {
   rmSync(FOLDER, { recursive: true, force: true });
@@ -60,6 +61,18 @@ const ajv = new Ajv2020({ strict: true, strictTypes: false, validateFormats: fal
 test.each(Object.entries(schemas))('%s is a schema of draft 2020-12 that a strict validator takes', (_file, schema) => {
   expect(ajv.validateSchema(schema)).toBe(true);
   expect(() => ajv.compile(schema)).not.toThrow();
+});
+
+test('the schema of recipes takes the examples with their comments, and refuses a misspelt key', () => {
+  const fits = new Ajv2020({ strict: true, strictTypes: false, validateFormats: false }).compile(
+    schemas['recipe.schema.json'] ?? false,
+  );
+  const folder = join(FOLDER, '../recipes');
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.json'))) {
+    const recipe = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Record<string, object>;
+    expect(fits(recipe), `${name}: ${JSON.stringify(fits.errors)}`).toBe(true);
+    expect(fits({ ...recipe, search: { ...recipe.search, stepps: [] } })).toBe(false);
+  }
 });
 
 /** The names of the properties of an object, or of any of several. */

@@ -66,7 +66,7 @@ export async function keepEvidence(
   { page, recipe, personal, asked = [] }: Pick<Visit, 'page' | 'recipe' | 'personal'> & Partial<Pick<Visit, 'asked'>>,
   exit: Exit,
 ): Promise<void> {
-  const { screenshot, text: shown } = await showRedacted(page, personal);
+  const { screenshot, text: shown } = await showRedacted(page, personal, [recipe.site.frame ?? []].flat());
   const questions = asked.map((one) => `The page asked: ${redacted(one, privateWords(personal))}`);
   const text = [...questions, shown].join('\n');
   const id = randomBytes(12).toString('hex');

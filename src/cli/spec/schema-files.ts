@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isRecord } from '../../terminal/index.ts';
 import type { CommandSpec } from './command.ts';
 
@@ -25,6 +25,9 @@ export const schemaNames = (): string[] =>
 /** The name of a command's schema: of an old name, that of the command that took its place. */
 export const schemaNameOf = ({ name, now = name }: Pick<CommandSpec, 'name' | 'now'>): string =>
   (now.split(/ [<-]/)[0] ?? name).replaceAll(' ', '-');
+
+/** The address of a published schema on this machine, for editors. */
+export const schemaAddress = (name: string): string => pathToFileURL(join(folder(), `${name}${ENDING}`)).href;
 
 /** A published schema, by a name of `schemaNames`. */
 export const readSchema = (name: string): Record<string, unknown> =>

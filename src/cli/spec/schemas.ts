@@ -21,12 +21,18 @@ const slugOf = (command: string): string => command.replaceAll(' ', '-');
 /** Every schema by the name of its file, without the folder. */
 export function publishedSchemas(
   commands: readonly { readonly name: string; readonly summary: string; readonly published: Published }[],
+  recipe: z.ZodType,
 ): Record<string, object> {
   const files: Record<string, object> = {
     'error.schema.json': whole('error', {
       title: 'Any command --json, when it fails',
       description: 'One document on stdout; the exit code is of the table in docs/scripts.md.',
       ...plain(ERROR_DOCUMENT),
+    }),
+    'recipe.schema.json': whole('recipe', {
+      title: "A recipe for a carrier's site",
+      description: 'docs/carriers.md describes it, and farelock recipe check knows more than a schema can say.',
+      ...plain(recipe, { io: 'input', reused: 'ref', override: withComments }),
     }),
   };
   for (const { name: command, summary, published } of commands) {
@@ -63,7 +69,14 @@ const either = (kinds: Readonly<Record<string, z.ZodType>>): object => ({
   $defs: Object.fromEntries(Object.entries(kinds).map(([kind, schema]) => [kind, plain(schema)])),
 });
 
-function plain(schema: z.ZodType): object {
-  const { $schema: _dialect, ...own } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'output' });
+type How = NonNullable<Parameters<typeof z.toJSONSchema>[1]>;
+
+function plain(schema: z.ZodType, how: How = { io: 'output' }): object {
+  const { $schema: _dialect, ...own } = z.toJSONSchema(schema, { target: 'draft-2020-12', ...how });
   return own;
 }
+
+/** A comment may be in any object of a recipe. */
+const withComments: NonNullable<How['override']> = ({ jsonSchema }) => {
+  if (jsonSchema.additionalProperties === false) jsonSchema.properties = { ...jsonSchema.properties, '//': {} };
+};

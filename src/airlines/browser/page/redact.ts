@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Frame, Page } from 'playwright-core';
 import { escaped } from '../recipes/index.ts';
 
 /** Removes data of people and cards from a page and its text. */
@@ -85,19 +85,55 @@ const BLACK_OUT = `({ words, black }) => {
 const MOST_TEXT = 20_000;
 const DRAW_MS = 5_000;
 
+/** Marks frames of the site itself; any other is covered whole, as a bank's may hide what was typed (closed shadow roots). */
+const OWN = 'data-farelock-own';
+const COVERED = `input, textarea, select, canvas, object, embed, fencedframe, [contenteditable], :is(iframe, frame):not([${OWN}])`;
+
+/** The page and the frames that the whole site is in, with their scripts stopped; the first that cannot be had ends them. */
+async function ownFrames(page: Page, selectors: readonly string[]): Promise<Frame[]> {
+  const own = [page.mainFrame()];
+  await stopScripts(page, page);
+  try {
+    for (const selector of selectors) {
+      const element = await own.at(-1)?.locator(selector).elementHandle({ timeout: 500 });
+      const frame = await element?.contentFrame();
+      if (!frame) break;
+      await stopScripts(page, frame).catch((error: unknown) => {
+        // Of the same process, and stopped with its page.
+        if (!String(error).includes('separate CDP session')) throw error;
+      });
+      await element?.evaluate((one, mark) => one.setAttribute(mark, ''), OWN);
+      own.push(frame);
+    }
+  } catch {
+    // The frame is gone or hangs.
+  }
+  return own;
+}
+
+async function stopScripts(page: Page, of: Page | Frame): Promise<void> {
+  const session = await page.context().newCDPSession(of);
+  await session.send('Emulation.setScriptExecutionDisabled', { value: true });
+}
+
 /**
  * Draws a page (PNG) and reads its text after redaction, or neither if anything fails. Stops the page's scripts first, so
  * that they restore nothing; the page is unusable afterwards.
+ * @param frames the recipe's `site.frame`
  */
 export async function showRedacted(
   page: Page,
   personal: Iterable<string>,
+  frames: readonly string[] = [],
 ): Promise<{ readonly screenshot: Buffer | null; readonly text: string }> {
   const words = privateWords(personal);
   const address = redacted(page.url().replace(/\?.*$/s, ''), words);
   try {
-    const session = await page.context().newCDPSession(page);
-    await session.send('Emulation.setScriptExecutionDisabled', { value: true });
+    const own = await ownFrames(page, frames);
+    let hasMoved = false;
+    page.on('framenavigated', (frame) => {
+      hasMoved ||= own.includes(frame);
+    });
     const texts: string[] = [];
     for (const frame of page.frames()) {
       texts.push(await frame.evaluate<string>(`(${BLACK_OUT})(${JSON.stringify({ words, black: BLACK })})`));
@@ -107,10 +143,10 @@ export async function showRedacted(
       animations: 'disabled',
       caret: 'hide',
       timeout: DRAW_MS,
-      mask: [page.locator('input, textarea, select, canvas, iframe, object, embed')],
+      mask: own.map((frame) => frame.locator(COVERED)),
       maskColor: '#222222',
     });
-    return { screenshot, text };
+    return { screenshot: hasMoved ? null : screenshot, text };
   } catch {
     // The page is gone or hangs: only its address is left.
     return { screenshot: null, text: `${address}\nThe page could not be read.` };

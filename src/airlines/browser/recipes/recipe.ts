@@ -187,6 +187,8 @@ const wall = z.union([
 ]);
 
 export const recipeSchema = z.strictObject({
+  /** Of the writer's editor. */
+  $schema: z.string().max(500).optional(),
   format: z.literal(1),
   /** Raised with every change, and recorded with each act. */
   version: z.int().min(1),

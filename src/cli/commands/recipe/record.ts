@@ -10,7 +10,7 @@ import { settingsIn } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines } from '../../view/index.ts';
 import { httpServer } from '../serve/index.ts';
-import { write } from './run.ts';
+import { begunRecipe, write } from './run.ts';
 import type * as spec from './spec.ts';
 
 type Recording = Awaited<ReturnType<Awaited<ReturnType<CommandContext['session']['recordingDesk']>>['openRecording']>>;
@@ -49,10 +49,8 @@ export const recipeRecord: Run<typeof spec.recipeRecord> = async (context, optio
     ]);
     await done;
     await recording.settled();
-    const { newRecipe } = await (await session.recipeDesk()).loadNewRecipe();
-    const draft = recording.draft(
-      newRecipe({ code: carrier, name: options.name ?? new URL(url).hostname, site: new URL(url).origin }),
-    );
+    const { hostname, origin: site } = new URL(url);
+    const draft = recording.draft(await begunRecipe(session, { code: carrier, name: options.name ?? hostname, site }));
     const file = resolve(out);
     write(file, `${JSON.stringify(draft, null, 2)}\n`);
     const { mistakes } = (await session.recipeDesk()).readRecipes([file]);

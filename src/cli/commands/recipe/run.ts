@@ -5,7 +5,7 @@ import { farelock } from '../../../kernel/shell-word.ts';
 import { onFile } from '../../../kernel/storage.ts';
 import { counted, harmlessDocument, type View, wrapBehind } from '../../../terminal/index.ts';
 import { settingsIn } from '../../settings/index.ts';
-import type { Run } from '../../spec/index.ts';
+import { type CommandContext, type Run, schemaAddress } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
 import type * as result from './result.ts';
@@ -68,8 +68,7 @@ export const recipeNew: Run<typeof spec.recipeNew> = async (context, { carrier, 
     });
   }
   if (globals.dryRun) return printPlan(terminal, [out === undefined ? 'Print a new recipe.' : `Write ${out}.`]);
-  const { newRecipe } = await (await session.recipeDesk()).loadNewRecipe();
-  const recipe = newRecipe({ code: carrier, name: name ?? address.hostname, site: address.origin });
+  const recipe = await begunRecipe(session, { code: carrier, name: name ?? address.hostname, site: address.origin });
   const text = `${JSON.stringify(recipe, null, 2)}\n`;
   const file = out === undefined ? null : resolve(out);
   if (file !== null) write(file, text);
@@ -80,6 +79,12 @@ export const recipeNew: Run<typeof spec.recipeNew> = async (context, { carrier, 
   if (file !== null) terminal.aside(['', ...nextLines(farelock`recipe check ${out ?? ''}`)]);
   return 0;
 };
+
+/** The beginning of a recipe; an editor completes it by the schema of this machine's package. */
+export async function begunRecipe(session: CommandContext['session'], about: Record<'code' | 'name' | 'site', string>) {
+  const { newRecipe } = await (await session.recipeDesk()).loadNewRecipe();
+  return { $schema: schemaAddress('recipe'), ...newRecipe(about) };
+}
 
 /** @throws Problem `usage` for a file that is there, or of storage */
 export function write(file: string, text: string): void {

@@ -3,6 +3,7 @@ import { noteExit } from '../../../../src/airlines/browser/exits.ts';
 import { readFares } from '../../../../src/airlines/browser/fares.ts';
 import { takeFlights } from '../../../../src/airlines/browser/flights.ts';
 import { itemsOf } from '../../../../src/airlines/browser/page/read.ts';
+import { showRedacted } from '../../../../src/airlines/browser/page/redact.ts';
 import { runSteps, walkOf } from '../../../../src/airlines/browser/page/steps.ts';
 import type { Visit } from '../../../../src/airlines/browser/page/visit.ts';
 import { shown } from '../../../../src/airlines/browser/page/walk.ts';
@@ -54,8 +55,14 @@ describe.runIf(chromium)('the language of recipes', () => {
   beforeAll(async () => {
     site = await serve({
       ...{ '/calendar': CALENDAR, '/more': MORE, '/form': FORM, '/nested': NESTED, '/batches': BATCHES, '/asks': ASKS },
+      '/club': '<h1>Club</h1><iframe title="outer" src="/wide"></iframe><iframe title="bank" src="/inner"></iframe>',
+      // Another host's, in a process of its own.
+      '/wide': ({ socket }) => ({
+        body: `<iframe title="inner" src="http://localhost:${socket.localPort}/inner"></iframe>`,
+      }),
       '/outer': '<iframe title="inner" src="/inner"></iframe>',
-      '/inner': '<label>Card number <input></label><p>Secure</p>',
+      '/inner': `<label>Card number <input></label><p>Secure</p>
+        <script>setInterval(() => document.querySelector('p').textContent = 'Sec' + 'ure', 20)</script>`,
     });
     recipe = recipeFor(site.base, {
       walls: [
@@ -176,26 +183,47 @@ describe.runIf(chromium)('the language of recipes', () => {
     expect(await visit.page.locator('#host input').inputValue()).toBe('TEN');
   });
 
-  test('look in the frame of the whole site, but where a place names another one or the page', async () => {
-    const [outer, inner] = ["iframe[title='outer']", "iframe[title='inner']"] as const;
+  test('look in the frame of the whole site but where a place says otherwise; evidence covers other frames', async () => {
+    const frames = ["iframe[title='outer']", "iframe[title='inner']"];
+    const hosts = [new URL(site.base).host.replace('127.0.0.1', 'localhost')];
     const walls: Recipe['walls'] = [
       { seen: { text: 'Secure', frame: null }, stop: 'captcha' },
       { seen: { text: 'Full', exact: true }, stop: 'sold_out' },
       { seen: { text: 'Used up', exact: true, frame: null }, stop: 'no_fares' },
     ];
-    const whole = recipeFor(site.base, { walls, site: { ...recipe.site, frame: [outer, inner] } });
-    const framed = await visitTo(whole);
-    const taking = (steps: Step[]) => runSteps(walkOf(framed, 'search', {}), steps);
-    await taking([
-      { do: 'open', path: '/nested' },
+    const framed = await visitTo(recipeFor(site.base, { walls, site: { ...recipe.site, hosts, frame: frames } }));
+    const walk = walkOf(framed, 'search', {});
+    await runSteps(walk, [
+      { do: 'open', path: '/club' },
       { do: 'fill', at: { label: 'Card number' }, value: '123' },
       { do: 'expect', at: { in: { css: 'body' }, find: { text: 'Secure' } } },
-      { do: 'fill', at: { label: 'Coupon', frame: null }, value: 'TEN' },
+      { do: 'expect', at: { role: 'heading', name: 'Club', frame: null } },
     ]);
-    const item = shown(walkOf(framed, 'search', {}), { css: 'label' });
-    expect(await shown({ ...walkOf(framed, 'search', {}), item }, { css: 'input' }).inputValue()).toBe('123');
-    await framed.page.evaluate(`host.shadowRoot.innerHTML += '<p>Used up</p>'`);
-    await expect(taking([{ do: 'expect', at: { text: 'never' } }])).rejects.toMatchObject({ reason: 'no_fares' });
+    expect(await shown({ ...walk, item: shown(walk, { css: 'label' }) }, { css: 'input' }).inputValue()).toBe('123');
+    await framed.page.evaluate(`document.body.insertAdjacentHTML('beforeend', '<p>Used up</p>')`);
+    await expect(runSteps(walk, [{ do: 'expect', at: { text: 'never' } }])).rejects.toMatchObject({
+      reason: 'no_fares',
+    });
+    const blackIn = async (own: readonly string[]) => {
+      const { screenshot } = await showRedacted(framed.page, ['Secure'], own);
+      const url = `data:image/png;base64,${screenshot?.toString('base64')}`;
+      return visit.page.evaluate<number>(`(async () => {
+        const image = Object.assign(new Image(), { src: ${JSON.stringify(url)} });
+        await image.decode();
+        const drawing = new OffscreenCanvas(image.width, image.height).getContext('2d');
+        drawing.drawImage(image, 0, 0);
+        const points = new Uint32Array(drawing.getImageData(0, 0, image.width, image.height).data.buffer);
+        return points.filter((one) => one === 0xff222222).length;
+      })()`);
+    };
+    const [all, bank] = [await blackIn([]), await blackIn(frames)];
+    // A frame is 300 by 150.
+    expect(all).toBeGreaterThan(90_000);
+    expect(bank).toBeGreaterThan(45_000 + 2_000);
+    expect(bank).toBeLessThan(45_000 + 10_000);
+    await framed.page.waitForTimeout(100);
+    const other = framed.page.frames().find((one) => one.url().includes('localhost'));
+    expect(await other?.locator('p').textContent()).toBe('█████');
     await framed.close();
   });
 
