@@ -76,18 +76,24 @@ function expectTold(ran: Ran, code: string, exitCode: number, file: string): voi
 const SEARCH = ['search', 'LIS', 'BER', '--depart', '+30d', '--json'];
 
 describe.runIf(shim !== null)('a fault of a file, on the command line', () => {
-  test.each([
-    ['storage_full', 7, 'service.db', 'write', ENOSPC, SEARCH],
-    ['storage_full', 7, 'ledger.db', 'fsync', ENOSPC, SEARCH],
-    ['storage_full', 7, 'client.db', 'write', ENOSPC, SEARCH],
-    ['storage_failed', 7, 'service.db', 'fsync', EIO, SEARCH],
-    ['storage_failed', 7, 'ledger.db', 'write', EIO, SEARCH],
-    ['storage_failed', 7, 'client.db', 'open', EIO, SEARCH],
-    ['storage_not_writable', 4, 'service.db', 'open', EROFS, SEARCH],
-    ['storage_not_writable', 4, 'ledger.db', 'write', EROFS, SEARCH],
-    ['too_many_open_files', 7, 'client.db', 'open', EMFILE, SEARCH],
-    ['storage_full', 7, 'config.json', 'write', ENOSPC, ['wallet', 'limits', 'set', '--per-day', '5', '--json']],
-  ])('is %s, exit %i, of %s at %s', async (code, exitCode, file, calls, errno, args) => {
+  test.each(
+    cases<[string, number, string, string, number, string[]]>(
+      [
+        ['storage_full', 7, 'service.db', 'write', ENOSPC, SEARCH],
+        ['storage_failed', 7, 'ledger.db', 'write', EIO, SEARCH],
+        ['storage_not_writable', 4, 'service.db', 'open', EROFS, SEARCH],
+        ['too_many_open_files', 7, 'client.db', 'open', EMFILE, SEARCH],
+      ],
+      [
+        ['storage_full', 7, 'ledger.db', 'fsync', ENOSPC, SEARCH],
+        ['storage_full', 7, 'client.db', 'write', ENOSPC, SEARCH],
+        ['storage_failed', 7, 'service.db', 'fsync', EIO, SEARCH],
+        ['storage_failed', 7, 'client.db', 'open', EIO, SEARCH],
+        ['storage_not_writable', 4, 'ledger.db', 'write', EROFS, SEARCH],
+        ['storage_full', 7, 'config.json', 'write', ENOSPC, ['wallet', 'limits', 'set', '--per-day', '5', '--json']],
+      ],
+    ),
+  )('is %s, exit %i, of %s at %s', async (code, exitCode, file, calls, errno, args) => {
     // A settings file is written aside first, under a name of its own.
     const part = file === 'config.json' ? '/home-' : file;
     const ran = await farelockIn(failing(part, calls, errno), copyOfUsed()).run(args);

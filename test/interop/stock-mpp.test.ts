@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { CreatedIntent, Intent, Order, SearchResponse } from '../../src/wire/flights/index.ts';
 import { worldClock } from '../clock.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from '../e2e/farelock.ts';
+import { cases } from '../proof-only.ts';
 
 /**
  * The whole journey paid by the stock client of MPP, against `farelock serve`. Some answers are lost on their way. The
@@ -175,10 +176,7 @@ test('killed once it had settled: after the restart the same credential is answe
 describe('the lines of docs/paying.md', () => {
   const page = readFileSync(join(ROOT, 'docs/paying.md'), 'utf8');
   const snippets = [...page.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
-  test.each([
-    ['MPP', 0],
-    ['x402', 1],
-  ])('%s pays a search', async (_protocol, index) => {
+  test.each(cases<[string, number]>([['MPP', 0]], [['x402', 1]]))('%s pays a search', async (_protocol, index) => {
     const before = await holds();
     writeFileSync(join(home.home, 'me.json'), JSON.stringify([...me.secretKey]));
     const ran = await execa(process.execPath, ['--input-type=module'], {

@@ -5,11 +5,12 @@ import {
   isPaymentIdentifierRequired,
   validatePaymentIdentifier,
 } from '@x402/extensions/payment-identifier';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isProblem, problem } from '../../src/kernel/problems.ts';
 import { LEASE_MS } from '../../src/payments/journal.ts';
 import { openStore } from '../../src/service/home.ts';
 import type { Signer } from '../../src/solana/signer.ts';
+import { proofDescribe } from '../proof-only.ts';
 import { migratedStore } from '../service/migrated.ts';
 import { newDatabases, postgresIsInstalled } from '../store/postgres.ts';
 import { mortal } from './mortal.ts';
@@ -143,7 +144,7 @@ async function oneOfTwo(stores: readonly World['store'][]) {
 
 test('of two payments at once with one id, one is taken', () => oneOfTwo([world.store, world.store]));
 
-describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
+proofDescribe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
   test('of two payments at once with one id, at two processes, one is taken', async () => {
     const databases = await newDatabases(migratedStore);
     const url = await databases.next();

@@ -6,7 +6,7 @@ import { placeholderOf, recordedValues } from '../../../src/airlines/browser/rec
 import { changedReadings, examineRecipe, readNames } from '../../../src/airlines/browser/trial/index.ts';
 import { namesOn } from '../../../src/airlines/browser/trial/names.ts';
 import { importsOf } from '../../house.mjs';
-import { proofDescribe } from '../../proof-only.ts';
+import { proofDescribe, proofTest } from '../../proof-only.ts';
 import { QUERY } from './shop.ts';
 import { chromium, recipeFor, serve } from './site.ts';
 import { browsersHere, movedRecipe, NOTHING_SOLD, openTrialSite, profilesHere } from './trial-site.ts';
@@ -71,7 +71,7 @@ test.runIf(chromium)('a step at the till that clicks the pay button is stopped a
   await site.close();
 });
 
-test.runIf(chromium)('a password that was typed is not among the names of a page', async () => {
+proofTest.runIf(chromium)('a password that was typed is not among the names of a page', async () => {
   const site = await serve({ '/': '<label>User <input value="ana"></label><input type="password" value="s3cret-7">' });
   const recipe = recipeFor(site.base, {});
   const ports = { playwright: installed('playwright-core').chromium, chromium: chromium ?? '', visitMs: 30_000 };
