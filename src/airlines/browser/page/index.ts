@@ -15,6 +15,7 @@ export {
 export { type Account, openVisit, type Visit, type Watcher } from './visit.ts';
 export {
   BrowserGone,
+  inScope,
   isSeen,
   locate,
   Misfit,

@@ -64,7 +64,8 @@ export const seenText = (of: Locator, timeout: number): Promise<string> =>
 type Framed = Scope & Pick<Locator, 'frameLocator'>;
 type Scope = Pick<Locator, 'getByRole' | 'getByLabel' | 'getByText' | 'getByPlaceholder' | 'locator'>;
 
-function inScope(scope: Scope, target: OneTarget, text: (of: string) => string): Locator {
+/** Finds a place within another one. @param text fills in its values */
+export function inScope(scope: Scope, target: OneTarget, text = (of: string): string => of): Locator {
   const exact = target.exact ?? false;
   if ('role' in target) {
     return scope.getByRole(target.role, target.name === undefined ? {} : { name: text(target.name), exact });

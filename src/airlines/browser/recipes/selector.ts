@@ -2,37 +2,13 @@ import { nearest } from '../../../kernel/nearest.ts';
 
 /** Pseudo-classes of Chromium and Playwright that a page can be searched by. */
 const PSEUDO = [
-  ...[
-    'active',
-    'any-link',
-    'autofill',
-    'checked',
-    'default',
-    'defined',
-    'dir',
-    'disabled',
-    'empty',
-    'enabled',
-    'first-child',
-  ],
-  ...[
-    'first-of-type',
-    'focus',
-    'focus-visible',
-    'focus-within',
-    'fullscreen',
-    'has',
-    'hover',
-    'in-range',
-    'indeterminate',
-  ],
-  ...['invalid', 'is', 'lang', 'last-child', 'last-of-type', 'link', 'modal', 'not', 'nth-child', 'nth-last-child'],
-  ...['nth-last-of-type', 'nth-of-type', 'only-child', 'only-of-type', 'open', 'optional', 'out-of-range'],
-  ...['placeholder-shown', 'popover-open', 'read-only', 'read-write', 'required', 'root', 'scope', 'state', 'target'],
-  ...['user-invalid', 'user-valid', 'valid', 'visited', 'where'],
-  ...['above', 'below', 'has-text', 'left-of', 'light', 'near', 'nth-match', 'right-of', 'text', 'text-is'],
-  ...['text-matches', 'visible'],
-];
+  'active any-link autofill checked default defined dir disabled empty enabled first-child first-of-type focus',
+  'focus-visible focus-within fullscreen has hover in-range indeterminate invalid is lang last-child',
+  'last-of-type link modal not nth-child nth-last-child nth-last-of-type nth-of-type only-child only-of-type',
+  'open optional out-of-range placeholder-shown popover-open read-only read-write required root scope state',
+  'target user-invalid user-valid valid visited where above below has-text left-of light near nth-match',
+  'right-of text text-is text-matches visible',
+].flatMap((line) => line.split(' '));
 
 /** Other ways of Playwright to point at something; their words are its own to judge. */
 const ENGINE = /^(?:xpath|text|id|data-test(?:-?id)?|nth|visible)\s*=|^\(*\/\/|^\.\.(?:\/|$)/;

@@ -1,10 +1,10 @@
 import type { Frame, Locator } from 'playwright-core';
+import { inScope } from '../page/index.ts';
 import type { OneTarget, Target } from '../recipes/index.ts';
-import { frameSelector, readNames } from '../trial/index.ts';
+import { FIELD_ROLES, frameSelector, readNames } from '../trial/index.ts';
 
 const LOOK_MS = 2_000;
 const MOST_AROUND = 8;
-const FIELDS = /^(textbox|combobox|checkbox|radio|spinbutton|searchbox|listbox|switch)$/;
 
 /** The role and name that a person would say; null: none. */
 async function namedAs(one: Locator): Promise<{ role: string; name: string } | null> {
@@ -40,11 +40,11 @@ export async function targetOf(frame: Frame, mark: string): Promise<{ name: stri
   }
   const roles = around.map(({ role, name }) => `${role} ${name}`);
   for (const target of await pointers(one, named)) {
-    const fits = (scope: Frame | Locator) => locatorOf(scope, target).filter({ visible: true }).count();
+    const fits = (scope: Frame | Locator) => inScope(scope, target).filter({ visible: true }).count();
     if ((await fits(frame)) === 1) return { name, found: { target: { ...target, ...frames }, role, around: roles } };
     for (const known of around) {
       const outer = { ...known, exact: true } as OneTarget;
-      const scope = locatorOf(frame, outer).filter({ visible: true });
+      const scope = inScope(frame, outer).filter({ visible: true });
       if ((await scope.count()) === 1 && (await fits(scope)) === 1)
         return { name, found: { target: { in: { ...outer, ...frames }, find: target }, role, around: roles } };
     }
@@ -52,21 +52,10 @@ export async function targetOf(frame: Frame, mark: string): Promise<{ name: stri
   return { name, found: null };
 }
 
-function locatorOf(scope: Frame | Locator, target: OneTarget): Locator {
-  const exact = target.exact ?? false;
-  if ('role' in target)
-    return scope.getByRole(target.role, target.name === undefined ? {} : { name: target.name, exact });
-  if ('label' in target) return scope.getByLabel(target.label, { exact });
-  if ('placeholder' in target) return scope.getByPlaceholder(target.placeholder, { exact });
-  if ('text' in target) return scope.getByText(target.text, { exact });
-  if ('test_id' in target) return scope.locator(`[data-testid=${JSON.stringify(target.test_id)}]`);
-  return scope.locator(target.css);
-}
-
 /** Ways to point at an element, the best first, as docs/carriers.md has them. */
 async function pointers(one: Locator, named: { role: string; name: string } | null): Promise<OneTarget[]> {
   const all: OneTarget[] = [];
-  if (named && FIELDS.test(named.role)) all.push({ label: named.name, exact: true });
+  if (named && FIELD_ROLES.has(named.role)) all.push({ label: named.name, exact: true });
   if (named && named.role !== 'text') all.push({ role: named.role, name: named.name, exact: true } as OneTarget);
   if (named?.role === 'text') all.push({ text: named.name, exact: true });
   const attribute = (name: string) => one.getAttribute(name, { timeout: LOOK_MS }).catch(() => null);

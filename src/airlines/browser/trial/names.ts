@@ -7,6 +7,11 @@ export interface Named {
   readonly name: string;
 }
 
+/** Roles of a form's fields, which are named by their labels. */
+export const FIELD_ROLES: ReadonlySet<string> = new Set(
+  'textbox combobox checkbox radio spinbutton searchbox listbox switch slider'.split(' '),
+);
+
 /** Names of buttons that may pay, in the languages of most sites. */
 const PAYS =
   /\b(pay|pay now|buy|purchase|place order|book now|confirm and pay|complete (booking|order|purchase|payment)|kaufen|bezahlen|zahlen|zahlungspflichtig|buchen|payer|acheter|pagar|paga|acquista|comprar|betalen|zapłać|betala)\b(?! details| method| with)/i;

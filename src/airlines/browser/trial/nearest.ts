@@ -1,7 +1,7 @@
 import type { Frame } from 'playwright-core';
 import { isPayButton, isSeen, locate, shown, type Walk, wordsOf } from '../page/index.ts';
 import type { OneTarget, Target } from '../recipes/index.ts';
-import { likeness, type Named, namesOn, readNames } from './names.ts';
+import { FIELD_ROLES, likeness, type Named, namesOn, readNames } from './names.ts';
 
 /** A target that fits a page, for one that does not. */
 export interface Near {
@@ -13,19 +13,6 @@ export interface Near {
 
 const LEAST = 0.25;
 const MOST_NEAR = 5;
-
-/** Roles of a form's fields, which are named by their labels. */
-const FIELDS: ReadonlySet<string> = new Set([
-  'textbox',
-  'combobox',
-  'checkbox',
-  'radio',
-  'spinbutton',
-  'searchbox',
-  'listbox',
-  'switch',
-  'slider',
-]);
 
 /** Runs in a page: attributes that CSS can name, of what is visible. */
 const MARKS = `() => {
@@ -101,13 +88,13 @@ async function checked(walk: Walk, all: readonly Near[]): Promise<Near[]> {
 
 function targetLike(target: OneTarget, { role, name }: Named): OneTarget | null {
   if ('role' in target) {
-    const isSame = role === target.role || (FIELDS.has(role) && FIELDS.has(target.role));
+    const isSame = role === target.role || (FIELD_ROLES.has(role) && FIELD_ROLES.has(target.role));
     return isSame || (PRESSED.has(role) && PRESSED.has(target.role))
       ? ({ role, name, exact: true } as OneTarget)
       : null;
   }
-  if ('label' in target) return FIELDS.has(role) ? { label: name, exact: true } : null;
-  if ('text' in target) return FIELDS.has(role) ? null : { text: name };
+  if ('label' in target) return FIELD_ROLES.has(role) ? { label: name, exact: true } : null;
+  if ('text' in target) return FIELD_ROLES.has(role) ? null : { text: name };
   return null;
 }
 

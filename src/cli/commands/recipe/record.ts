@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { type HttpRequest, HttpResponse, json, readBody } from '../../../kernel/http.ts';
-import { problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
 import { counted, fieldLines } from '../../../terminal/index.ts';
 import { dateOption } from '../../searching/index.ts';
@@ -10,7 +9,7 @@ import { settingsIn } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines } from '../../view/index.ts';
 import { httpServer } from '../serve/index.ts';
-import { begunRecipe, write } from './run.ts';
+import { begunRecipe, carrierSite, write } from './run.ts';
 import type * as spec from './spec.ts';
 
 type Recording = Awaited<ReturnType<Awaited<ReturnType<CommandContext['session']['recordingDesk']>>['openRecording']>>;
@@ -19,10 +18,7 @@ type Recording = Awaited<ReturnType<Awaited<ReturnType<CommandContext['session']
 export const recipeRecord: Run<typeof spec.recipeRecord> = async (context, options) => {
   const { terminal, session, environment, signal } = context;
   const { url, carrier, from: origin, to: destination, out } = options;
-  if (!/^[A-Z0-9]{2}$/.test(carrier))
-    throw problem('usage', { message: `${carrier} is no carrier code.`, fix: 'Two letters or digits, such as X9.' });
-  if (!(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
-    throw problem('usage', { message: `${url} is no address of a site.`, fix: 'Such as https://www.carrier.example.' });
+  const { hostname, origin: site } = carrierSite(url, carrier);
   const departDate = await dateOption(context, '--depart', options.depart);
   const desk = await session.recordingDesk();
   const recording = await desk.openRecording({
@@ -49,7 +45,6 @@ export const recipeRecord: Run<typeof spec.recipeRecord> = async (context, optio
     ]);
     await done;
     await recording.settled();
-    const { hostname, origin: site } = new URL(url);
     const draft = recording.draft(await begunRecipe(session, { code: carrier, name: options.name ?? hostname, site }));
     const file = resolve(out);
     write(file, `${JSON.stringify(draft, null, 2)}\n`);

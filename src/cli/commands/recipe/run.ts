@@ -57,18 +57,9 @@ const checkView: View<Checked> = {
 
 export const recipeNew: Run<typeof spec.recipeNew> = async (context, { carrier, site, name, out }) => {
   const { terminal, session, globals } = context;
-  if (!/^[A-Z0-9]{2}$/.test(carrier)) {
-    throw problem('usage', { message: `${carrier} is no carrier code.`, fix: 'Two letters or digits, such as X9.' });
-  }
-  const address = URL.canParse(site) ? new URL(site) : null;
-  if (!address || !/^https?:$/.test(address.protocol)) {
-    throw problem('usage', {
-      message: `${site} is no address of a site.`,
-      fix: 'Such as https://www.carrier.example.',
-    });
-  }
+  const { hostname, origin } = carrierSite(site, carrier);
   if (globals.dryRun) return printPlan(terminal, [out === undefined ? 'Print a new recipe.' : `Write ${out}.`]);
-  const recipe = await begunRecipe(session, { code: carrier, name: name ?? address.hostname, site: address.origin });
+  const recipe = await begunRecipe(session, { code: carrier, name: name ?? hostname, site: origin });
   const text = `${JSON.stringify(recipe, null, 2)}\n`;
   const file = out === undefined ? null : resolve(out);
   if (file !== null) write(file, text);
@@ -79,6 +70,15 @@ export const recipeNew: Run<typeof spec.recipeNew> = async (context, { carrier, 
   if (file !== null) terminal.aside(['', ...nextLines(farelock`recipe check ${out ?? ''}`)]);
   return 0;
 };
+
+/** @throws Problem `usage` for what is no carrier code, or no address */
+export function carrierSite(url: string, carrier = 'X9'): URL {
+  if (!/^[A-Z0-9]{2}$/.test(carrier))
+    throw problem('usage', { message: `${carrier} is no carrier code.`, fix: 'Two letters or digits, such as X9.' });
+  const site = URL.canParse(url) ? new URL(url) : null;
+  if (site && /^https?:$/.test(site.protocol)) return site;
+  throw problem('usage', { message: `${url} is no address of a site.`, fix: 'Such as https://www.carrier.example.' });
+}
 
 /** The beginning of a recipe; an editor completes it by the schema of this machine's package. */
 export async function begunRecipe(session: CommandContext['session'], about: Record<'code' | 'name' | 'site', string>) {

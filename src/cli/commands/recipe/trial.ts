@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { problem } from '../../../kernel/problems.ts';
 import { makeFolder, onFile, writeWhole } from '../../../kernel/storage.ts';
 import { dateOption } from '../../searching/index.ts';
 import { settingsIn } from '../../settings/index.ts';
@@ -8,6 +7,7 @@ import type { CommandContext, OptionsOf } from '../../spec/index.ts';
 import type { DocumentOf } from '../../spec/published.ts';
 import { accountsIn } from '../serve/index.ts';
 import type * as result from './result.ts';
+import { carrierSite } from './run.ts';
 import type * as spec from './spec.ts';
 
 type Desk = Awaited<ReturnType<CommandContext['session']['trialDesk']>>;
@@ -25,8 +25,7 @@ export async function trialOf(
   const { session, environment, clock, signal } = context;
   const setting = settingsIn(environment);
   const { url } = options;
-  if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
-    throw problem('usage', { message: `${url} is no address of a site.`, fix: 'Such as http://127.0.0.1:4050.' });
+  if (url !== undefined) carrierSite(url);
   const desk = await session.trialDesk();
   const recipe = desk.recipeToTry(resolve(options.recipe), (code) => url ?? setting('carrier_sites')?.[code], until);
   const departDate = await dateOption(context, '--depart', options.depart);
