@@ -81,5 +81,5 @@ test.runIf(chromium)(
     const written = [stdout, stderr, ...files.map((name) => readFileSync(join(out, name), 'latin1'))].join('\n');
     expect(written).not.toMatch(/s3cret-7|otto-7/);
   },
-  60_000,
+  180_000,
 );

@@ -88,7 +88,7 @@ describe.runIf(chromium)('the language of recipes', () => {
     });
     delete recipe.fares;
     recipe.site.symbols = { $: 'USD' };
-    visit = await visitTo(recipe, 60_000, { user: 'zqoperator', password: 'p#ss "wörd"' });
+    visit = await visitTo(recipe, 300_000, { user: 'zqoperator', password: 'p#ss "wörd"' });
   });
   afterAll(async () => {
     await visit?.close();
@@ -191,7 +191,8 @@ describe.runIf(chromium)('the language of recipes', () => {
       { seen: { text: 'Full', exact: true }, stop: 'sold_out' },
       { seen: { text: 'Used up', exact: true, frame: null }, stop: 'no_fares' },
     ];
-    const framed = await visitTo(recipeFor(site.base, { walls, site: { ...recipe.site, hosts, frame: frames } }));
+    const own = { ...recipe.site, hosts, frame: frames };
+    const framed = await visitTo(recipeFor(site.base, { walls, site: own }), 300_000);
     const walk = walkOf(framed, 'search', {});
     await runSteps(walk, [
       { do: 'open', path: '/club' },
