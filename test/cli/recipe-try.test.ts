@@ -12,9 +12,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const PAGES = {
   '/': `<h1>Log in</h1><label>User <input></label><label>Password <input type="password"></label>
-    <button onclick="alert('Prices of today only'); location = '/list'">Log in</button>`,
+    <button onclick="alert('Prices of today only');
+      if (document.querySelector('[type=password]').value === 's3cret-7') location = '/list'; else said.textContent = 'Invalid credentials'">Log in</button><p id="said"></p>`,
   '/list': `<h1>Flights</h1><p>Welcome otto-7, s3cret-7</p>
-    <ul><li><b>X91</b><i>07:20</i><u>09:55</u><s>$40.30</s><a href="/form">Choose</a></li></ul>`,
+    <ul><li><b>X91</b><i>07:20</i><u>2 h 35 min</u><s>$40.30</s><a href="/form">Choose</a></li></ul>`,
   '/form': `<h1>Who flies</h1><button>Next</button>
     <dialog open aria-label="Newsletter" style="position:fixed;inset:0;width:100%;height:100%">Hello</dialog>`,
 };
@@ -23,7 +24,8 @@ const at = (css: string) => ({ at: { css } });
 const FILL_IN = 'FILL IN: later';
 
 const recipeAt = (base: string) => ({
-  ...{ format: 1, version: 1, carrier: { code: 'T1', name: 'Test Hopper' }, walls: [] },
+  ...{ format: 1, version: 1, carrier: { code: 'T1', name: 'Test Hopper' } },
+  walls: [{ seen: { text: 'Invalid credentials' }, stop: 'account_wall' }],
   site: { base, currency: 'USD', symbols: { $: 'USD' }, numbers: '1,234.50' },
   serves: { routes: ['*-*'] },
   search: {
@@ -31,14 +33,14 @@ const recipeAt = (base: string) => ({
       { do: 'open', path: '/' },
       { do: 'fill', at: { label: 'User' }, value: '{account.user}' },
       { do: 'fill', at: { label: 'Password' }, value: '{account.password}' },
-      { do: 'click', at: { role: 'button', name: 'Log in' } },
+      { do: 'click', at: { role: 'button', name: 'Log in' }, leads_to: { role: 'heading', name: 'Flights' } },
     ],
     price_for: 'one',
     out: {
       list: { role: 'listitem' },
       read: {
         ...{ flight_number: at('b'), departs: { ...at('i'), format: 'HH:mm' }, price: at('s') },
-        ...{ arrives: { ...at('u'), format: 'HH:mm' }, carrier_name: { at: { role: 'link' } } },
+        ...{ duration: at('u'), carrier_name: { at: { role: 'link' } } },
       },
       choose: { role: 'link', name: 'Choose' },
     },
@@ -70,12 +72,20 @@ test.runIf(chromium)(
     expect(unfinished.exitCode).toBe(2);
     expect(unfinished.stderr).toContain('till.pay: has to be filled in');
     expect(site.asked).toEqual([]);
+    writeFileSync(accounts, JSON.stringify({ T1: { user: 'otto-7', password: 'wrong' } }));
+    const walled = await run('offers', { FARELOCK_CARRIER_ACCOUNTS: accounts });
+    expect(walled.stdout.replace(/\s+/g, ' ')).toContain(
+      'search.steps[3], search 4 (click button "Log in"): account_wall: "Invalid credentials"',
+    );
+    writeFileSync(accounts, JSON.stringify({ T1: { user: 'otto-7', password: 's3cret-7' } }));
     const { exitCode, stdout, stderr } = await run('passengers', { FARELOCK_CARRIER_ACCOUNTS: accounts });
     await site.close();
     expect(exitCode).toBe(8);
     expect(stdout).toContain('button "Next" is covered by dialog "Newsletter"');
     expect(stdout).toContain('alert on /: Prices of today only');
-    expect(stdout).toContain('40.30 USD');
+    expect(stdout).toMatch(/X91 +[\d-]{10}T07:20:00 +[\d-]{10}T08:55:00 +40\.30 USD/);
+    // The list is read by two visits.
+    expect(stdout).toMatch(/search +duration +"2 h 35 min" +155/);
     const files = readdirSync(out);
     expect(files).toContain('3-passengers-who-flies.names.txt');
     const written = [stdout, stderr, ...files.map((name) => readFileSync(join(out, name), 'latin1'))].join('\n');

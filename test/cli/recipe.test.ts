@@ -103,6 +103,12 @@ const MISTAKES: readonly [spoil: (recipe: Spoilt) => void, path: string, code: s
     'search.out.read.price.pattern',
     'value_wrong',
   ],
+  [(r) => Object.assign(r.search.out.read, { duration: {} }), 'search.out.read.duration', 'cannot_work'],
+  [
+    (r) => Object.assign(r.search.out.read.departs, { optional: true }),
+    'search.out.read.departs.optional',
+    'cannot_work',
+  ],
   [(r) => Object.assign(r.fares.read.price, { pattern: '(' }), 'fares.read.price.pattern', 'value_wrong'],
   [
     (r) => Object.assign(r.fares.read.change_allowed.map, { maybe: 'yes' }),

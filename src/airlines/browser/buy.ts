@@ -223,7 +223,7 @@ async function endedAs(
 export async function readConfirmed(walk: Walk, read: Recipe['confirmation']['read']): Promise<Confirmed> {
   const found = await page.readsText(walk, read, 'booking_reference');
   return {
-    bookingReference: page.must(walk, 'booking_reference', found),
+    bookingReference: page.must(walk, read, 'booking_reference', found),
     paid: await page.readsMoney(walk, read, 'paid'),
   };
 }

@@ -18,8 +18,8 @@ export async function readFares(walk: Walk, passengerCount: number, taken: reado
   if (!fares) return [{ item: null, fare: listedFare(walk, passengerCount, taken) }];
   if (!isThere) await page.runSteps(walk, fares.steps);
   const seen = [];
-  for (const item of await page.itemsOf(walk, fares)) {
-    seen.push({ item, fare: await readFare({ ...walk, item }, fares, passengerCount) });
+  for (const [i, item] of (await page.itemsOf(walk, fares)).entries()) {
+    seen.push({ item, fare: await readFare({ ...walk, item, itemNumber: i + 1 }, fares, passengerCount) });
   }
   if (seen.length === 0) throw new page.Stopped('offer_gone');
   return seen;
@@ -40,7 +40,7 @@ function listedFare({ visit }: Walk, passengerCount: number, taken: readonly See
 }
 
 async function readFare(walk: Walk, { read, price_for }: Fares, passengerCount: number): Promise<SoldFare> {
-  const price = page.must(walk, 'price', await page.readsMoney(walk, read, 'price'));
+  const price = page.must(walk, read, 'price', await page.readsMoney(walk, read, 'price'));
   const times = price_for === 'one' ? BigInt(passengerCount) : 1n;
   return {
     brand: await page.readsText(walk, read, 'brand'),

@@ -63,20 +63,26 @@ export const priceOf = ({ search }: Recipe, flights: readonly SeenFlight[], adul
   return flights.reduce((sum, { price }) => sum + parseUsdc(price.decimal) * times, 0n);
 };
 
-async function readFlight(walk: Walk, { read }: FlightList, day: string) {
-  const departs = page.must(walk, 'departs', await page.readsDate(walk, read, 'departs'));
-  const arrives = page.must(walk, 'arrives', await page.readsDate(walk, read, 'arrives'));
-  const departDay = dayNear(departs, day);
-  const departingAt = `${departDay}T${timeOf(departs)}`;
+/** Local, or the minutes that the flight takes, where the page says no more. */
+async function readArrival(walk: Walk, read: FlightList['read'], departingAt: string): Promise<string | number> {
+  if (read.duration) return page.must(walk, read, 'duration', await page.readsDuration(walk, read, 'duration'));
+  const arrives = page.must(walk, read, 'arrives', await page.readsDate(walk, read, 'arrives'));
+  const departDay = departingAt.slice(0, 10);
   const sameDay = `${dayNear(arrives, departDay)}T${timeOf(arrives)}`;
-  const isNextDay = arrives.day === null && sameDay < departingAt;
+  if (arrives.day !== null || sameDay >= departingAt) return sameDay;
   const nextDay = new Date(Date.parse(`${departDay}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
-  const number = page.must(walk, 'flight_number', await page.readsText(walk, read, 'flight_number'));
+  return `${nextDay}T${timeOf(arrives)}`;
+}
+
+async function readFlight(walk: Walk, { read }: FlightList, day: string) {
+  const departs = page.must(walk, read, 'departs', await page.readsDate(walk, read, 'departs'));
+  const departingAt = `${dayNear(departs, day)}T${timeOf(departs)}`;
+  const number = page.must(walk, read, 'flight_number', await page.readsText(walk, read, 'flight_number'));
   return {
     flightNumber: number.replace(/\s+/g, '').toUpperCase(),
     departingAt,
-    arrivingAt: isNextDay ? `${nextDay}T${timeOf(arrives)}` : sameDay,
-    price: page.must(walk, 'price', await page.readsMoney(walk, read, 'price')),
+    arrives: await readArrival(walk, read, departingAt),
+    price: page.must(walk, read, 'price', await page.readsMoney(walk, read, 'price')),
     carrierName: await page.readsText(walk, read, 'carrier_name'),
     operatingFlightNumber: await page.readsText(walk, read, 'operating_flight_number'),
     aircraftName: await page.readsText(walk, read, 'aircraft_name'),
@@ -92,8 +98,8 @@ async function readFlight(walk: Walk, { read }: FlightList, day: string) {
 /** Reads a list's non-stop flights; pages don't name the stops of others. */
 async function readList(walk: Walk, list: FlightList, day: string) {
   const seen = [];
-  for (const item of await page.itemsOf(walk, list)) {
-    const flight = await readFlight({ ...walk, item }, list, day);
+  for (const [i, item] of (await page.itemsOf(walk, list)).entries()) {
+    const flight = await readFlight({ ...walk, item, itemNumber: i + 1 }, list, day);
     if (flight.stops === 0) seen.push({ item, flight });
   }
   return seen;

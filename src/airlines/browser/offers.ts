@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../../kernel/clock.ts';
-import { zonedInstant } from '../../kernel/domain/ics.ts';
+import { zonedInstant, zoneOffsets } from '../../kernel/domain/ics.ts';
 import { isoDuration } from '../../kernel/domain/offers.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 import { directOffer, directSlice } from '../direct.ts';
@@ -61,17 +61,29 @@ function offerOf(
   });
 }
 
+const localAt = (ms: number, timeZone: string): string =>
+  new Date(ms + zoneOffsets(timeZone)(ms)).toISOString().slice(0, 19);
+
 function sliceOf(recipe: Recipe, [from, to]: readonly [string, string], flight: SeenFlight): Slice {
   const [fromZone, toZone] = [airportOf(from)?.timeZone ?? 'UTC', airportOf(to)?.timeZone ?? 'UTC'];
-  const minutes = (zonedInstant(flight.arrivingAt, toZone) - zonedInstant(flight.departingAt, fromZone)) / 60_000;
+  const departsMs = zonedInstant(flight.departingAt, fromZone);
+  const { arrives } = flight;
+  const minutes = typeof arrives === 'number' ? arrives : (zonedInstant(arrives, toZone) - departsMs) / 60_000;
   if (minutes <= 0 || minutes > 24 * 60) {
-    throw new Misfit('search', 'search (read arrives)', `${flight.flightNumber} lands before it starts`);
+    const { arrives: read, duration } = recipe.search.out.read;
+    const why = minutes > 0 ? 'takes more than a day' : 'lands before it starts';
+    throw new Misfit(
+      'search',
+      `search (read ${duration ? 'duration' : 'arrives'})`,
+      `${flight.flightNumber} ${why}`,
+      (duration ?? read)?.at,
+    );
   }
   const span = {
     origin_iata: from,
     destination_iata: to,
     departing_at: flight.departingAt,
-    arriving_at: flight.arrivingAt,
+    arriving_at: typeof arrives === 'string' ? arrives : localAt(departsMs + minutes * 60_000, toZone),
     origin_time_zone: fromZone,
     destination_time_zone: toZone,
     duration: isoDuration(minutes),

@@ -77,8 +77,10 @@ export function wayOf(visit: Visit, trip: Trip) {
   };
 }
 
-export const totalAsked = async (walk: Walk): Promise<Money> =>
-  page.must(walk, 'total', await page.readsMoney(walk, walk.visit.recipe.till, 'total', 10_000));
+export async function totalAsked(walk: Walk): Promise<Money> {
+  const { total } = walk.visit.recipe.till;
+  return page.must(walk, { total }, 'total', await page.readsMoney(walk, { total }, 'total', 10_000));
+}
 
 /** Compares with the only price that may be paid, in its currency. */
 export const isSamePrice = (total: Money, agreed: Money): boolean =>

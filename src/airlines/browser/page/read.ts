@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import type { Money, ReadDate, ReadMoney, ReadNumber, ReadText, Target } from '../recipes/index.ts';
-import { partOf, readDateText, readMoneyText, shortened, Unreadable } from '../recipes/index.ts';
+import { minutesIn, partOf, readDateText, readMoneyText, shortened, Unreadable } from '../recipes/index.ts';
 import { isSeen, locate, Misfit, seenText, shown, until, type Walk, wordsOf } from './walk.ts';
 
 /** Reads values from the recipe's places on a page. */
@@ -11,11 +11,15 @@ type Readings<N extends string, R> = { readonly [K in N]?: R | undefined };
 
 const READ_MS = 700;
 
+/** Such as `search (read price in item 2)`. */
+const readName = ({ part, item, itemNumber }: Walk, name: string): string =>
+  `${part} (read ${name}${item && itemNumber ? ` in item ${itemNumber}` : ''})`;
+
 /** Reads a text; null for a missing optional one. */
 function textOf(walk: Walk, name: string, from: From, withinMs?: number): Promise<{ text: string | null }> {
   // List items appear complete.
   const patience = walk.item === null ? withinMs : (withinMs ?? 2_000);
-  return until<{ text: string | null }>(walk, `${walk.part} (read ${name})`, patience, async () => {
+  return until<{ text: string | null }>(walk, readName(walk, name), patience, async () => {
     const found = from.at ? shown(walk, from.at) : (walk.item ?? locate(walk, { css: 'body' }));
     const count = await found.count();
     if (count === 0 && from.optional) return { found: { text: null } };
@@ -51,7 +55,7 @@ async function parsed<N extends string, R extends From, T>(
     return value;
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    throw new Misfit(walk.part, `${walk.part} (read ${name})`, error.message, from.at);
+    throw new Misfit(walk.part, readName(walk, name), error.message, from.at);
   }
 }
 
@@ -86,6 +90,10 @@ export const readsMoney = <N extends string>(
 export const readsDate = <N extends string>(walk: Walk, readings: Readings<N, ReadDate>, name: N) =>
   parsed(walk, readings, name, (text, { format }) => readDateText(text, format, walk.visit.recipe.site));
 
+/** Minutes. */
+export const readsDuration = <N extends string>(walk: Walk, readings: Readings<N, From>, name: N) =>
+  parsed(walk, readings, name, minutesIn);
+
 export const readsNumber = <N extends string>(walk: Walk, readings: Readings<N, ReadNumber>, name: N) =>
   parsed(walk, readings, name, (text, { map }) => {
     if (map) return mapped(map, text);
@@ -93,8 +101,8 @@ export const readsNumber = <N extends string>(walk: Walk, readings: Readings<N, 
     return Number(text);
   });
 
-export function must<T>(walk: Walk, name: string, value: T | null): T {
-  if (value === null) throw new Misfit(walk.part, `${walk.part} (read ${name})`, 'nothing');
+export function must<N extends string, T>(walk: Walk, readings: Readings<N, From>, name: N, value: T | null): T {
+  if (value === null) throw new Misfit(walk.part, readName(walk, name), 'nothing', readings[name]?.at);
   return value;
 }
 

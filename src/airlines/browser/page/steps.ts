@@ -59,7 +59,12 @@ export async function runSteps(
 ): Promise<void> {
   for (const [i, step] of (steps ?? []).entries()) {
     const name = `${place} ${i + 1} (${step.name ?? `${step.do}${'at' in step ? ` ${wordsOf(step.at)}` : ''}`})`;
-    await runStep(walk, { ...step, within_ms: step.within_ms ?? withinMs }, name, passengers);
+    await runStep(walk, { ...step, within_ms: step.within_ms ?? withinMs }, name, passengers).catch(
+      (error: unknown) => {
+        if (error instanceof Stopped) error.during = { part: walk.part, name, step, ...error.during };
+        throw error;
+      },
+    );
     await walk.visit.watcher?.done(walk.part, name, step);
     const { pause_ms: pauseMs = 0 } = walk.visit.recipe.site;
     if (pauseMs > 0) await pause(pauseMs);

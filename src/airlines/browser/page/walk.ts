@@ -1,5 +1,5 @@
 import type { Locator } from 'playwright-core';
-import type { OneTarget, RecipePart, Stop, Target, Values } from '../recipes/index.ts';
+import type { OneTarget, RecipePart, Step, Stop, Target, Values } from '../recipes/index.ts';
 import { filled, shortened, Unreadable } from '../recipes/index.ts';
 import type { Visit } from './visit.ts';
 
@@ -24,6 +24,8 @@ export class Misfit extends Error {
 /** Ends a visit for a reason that the recipe knows. */
 export class Stopped extends Error {
   override readonly name = 'Stopped';
+  /** The work that was under way, and the recipe's step where it was one. */
+  during: { readonly part: RecipePart; readonly name: string; readonly step?: Step } | null = null;
   /** @param words the page's own */
   constructor(
     readonly reason: Stop | { readonly rejected: readonly string[] },
@@ -44,6 +46,8 @@ export interface Walk {
   readonly values: Values;
   /** The list item to look in; null: the page. */
   readonly item: Locator | null;
+  /** Counted from 1, for reports. */
+  readonly itemNumber?: number | undefined;
   readonly cleared: Map<number, number>;
   /** Clears a wall away; null meanwhile. */
   readonly clear: ((walk: Walk, wall: number) => Promise<void>) | null;
@@ -235,6 +239,7 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
       if (error instanceof Unreadable) saw = error.message;
       else if (!isMoving(error)) {
         stillThere(walk);
+        if (error instanceof Stopped) error.during ??= { part: walk.part, name: step };
         throw error;
       } else {
         const hindrance = hindranceIn(error);

@@ -65,6 +65,7 @@ function walk(value: unknown, around: Around): Mistake[] {
     ...(typeof value.do === 'string' ? ofStep(value, around) : []),
     ...ofTarget(value, path),
     ...ofReading(value, path),
+    ...ofFlight(value, path),
     ...Object.entries(value).flatMap(([key, one]) => {
       const at = [...path, key];
       if (key === 'map' || (key === 'name' && 'do' in value)) return [];
@@ -153,15 +154,33 @@ const ofTarget = ({ in: outer, find }: Fields, path: Path): Mistake[] =>
     ? [mistake([...path, 'find', 'frame'], 'cannot_work', 'is ignored here: the frame belongs to "in"')]
     : [];
 
-function ofReading({ format }: Fields, path: Path): Mistake[] {
-  if (typeof format !== 'string' || format.startsWith(FILL_IN)) return [];
+/** Readings without which nothing is sold. */
+const NEEDED =
+  /^(?:search\.(?:out|back)\.read\.(?:flight_number|departs|arrives|duration|price)|fares\.read\.price|till\.total|(?:confirmation|manage)\.read\.booking_reference)$/;
+
+function ofFlight(read: Fields, path: Path): Mistake[] {
+  if (!/^search\.(?:out|back)\.read$/.test(pathText(path))) return [];
+  const { arrives, duration } = read;
+  if (arrives === undefined && duration === undefined)
+    return [mistake(path, 'key_missing', 'needs one of arrives, duration')];
+  return arrives === undefined || duration === undefined
+    ? []
+    : [mistake([...path, 'duration'], 'cannot_work', 'is read in place of "arrives": leave one of them out')];
+}
+
+function ofReading({ format, optional }: Fields, path: Path): Mistake[] {
+  const found =
+    optional === true && NEEDED.test(pathText(path))
+      ? [mistake([...path, 'optional'], 'cannot_work', 'is for what may be missing: nothing is sold without this')]
+      : [];
+  if (typeof format !== 'string' || format.startsWith(FILL_IN)) return found;
   const fault = dateFault(format, READ_TOKENS);
   const at = [...path, 'format'];
-  if (fault) return [mistake(at, 'word_unknown', fault.message, fault.nearest)];
+  if (fault) return [...found, mistake(at, 'word_unknown', fault.message, fault.nearest)];
   const isTime = /^search\.(out|back)\.read\.(departs|arrives)$/.test(pathText(path));
   return isTime && !/[Hh].*mm|mm.*[Hh]/.test(format)
-    ? [mistake(at, 'cannot_work', 'reads no time of day: add HH:mm, or h:mm A')]
-    : [];
+    ? [...found, mistake(at, 'cannot_work', 'reads no time of day: add HH:mm, or h:mm A')]
+    : found;
 }
 
 const fieldsAt = (value: unknown, ...keys: readonly string[]): Fields =>

@@ -29,7 +29,15 @@ export function readRecipes(paths: readonly string[], sites: Readonly<Record<str
     if (!read.recipe) continue;
     const { code } = read.recipe.carrier;
     const other = recipes.find(({ recipe }) => recipe.carrier.code === code);
-    if (other) wrong(file, mistake(['carrier', 'code'], 'cannot_work', `${other.file} is a recipe of ${code}, too`));
+    if (other)
+      wrong(
+        file,
+        mistake(
+          ['carrier', 'code'],
+          'cannot_work',
+          `${other.file} is a recipe of ${code}, too: serve takes one, and drafts are checked one by one`,
+        ),
+      );
     recipes.push({ file, recipe: read.recipe });
   }
   return { recipes, mistakes };

@@ -6,6 +6,7 @@ import {
   expression,
   pattern,
   readDate,
+  readDuration,
   readMoney,
   readNumber,
   readText,
@@ -37,7 +38,9 @@ const flightList = z.strictObject({
     /** Default day: the query's. */
     departs: readDate,
     /** A time without a day that is before the departure is on the next day. */
-    arrives: readDate,
+    arrives: readDate.optional(),
+    /** In place of `arrives`: the airports' time zones give the arrival. */
+    duration: readDuration.optional(),
     price: readMoney,
     carrier_name: readText.optional(),
     operating_flight_number: readText.optional(),

@@ -113,7 +113,10 @@ function fieldMistakes(shape: Readonly<Record<string, Node>>, value: Fields, pat
     .map((key) => ({ key, near: meant(key, left) ?? meant(key, names) }));
   const replaced = new Set(unknown.map(({ near }) => near));
   return [
-    ...unknown.map(({ key, near }) => mistake([...path, key], 'key_unknown', `there is no "${key}" here`, near)),
+    ...unknown.map(({ key, near }) => {
+      const instead = key === 'map' && 'format' in shape ? ': dates take a "format"' : '';
+      return mistake([...path, key], 'key_unknown', `there is no "${key}" here${instead}`, near);
+    }),
     ...left
       .filter((name) => defOf(shape[name] as Node).type !== 'optional' && !replaced.has(name))
       .map((name) => mistake([...path, name], 'key_missing', 'is missing')),

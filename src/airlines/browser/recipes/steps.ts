@@ -108,6 +108,8 @@ export const currency = z.string().regex(/^[A-Z]{3}$/);
 export const readMoney = z.strictObject({ ...from, currency: currency.optional() });
 /** Formats: YYYY, YY, MMMM, MMM, MM, M, DD, D, HH, H, hh, h, mm, A, dddd, ddd; all else is literal. */
 export const readDate = z.strictObject({ ...from, format: z.string().min(1).max(60) });
+/** As `1h30m`, `1 h 30 min`, `90 min`, `PT1H30M` or `1:30`. */
+export const readDuration = z.strictObject(from);
 export const readNumber = z.strictObject({
   ...from,
   map: z.record(z.string(), z.union([z.int(), z.null()])).optional(),

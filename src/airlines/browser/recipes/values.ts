@@ -252,6 +252,19 @@ export function dayNear(read: ReadDate, near: string): string {
   return days.reduce((best, day) => (away(day) < away(best) ? day : best));
 }
 
+/** Reads how long something takes: `1h30m`, `1 h 30 min`, `90 min`, `PT1H30M`, `1:30`. @throws Unreadable */
+export function minutesIn(text: string): number {
+  const [found, hours, colon, minutes] =
+    /^(?:PT)?(?:(\d{1,2})\s?(?:(:)|(?:h\p{L}*|std\p{L}*)\.?,?\s?))?(?:(\d{1,4})\s?(?:m\p{L}*\.?)?)?$/iu.exec(
+      clean(text),
+    ) ?? [];
+  const total = Number(hours ?? 0) * 60 + Number(minutes ?? 0);
+  const isWhole =
+    hours === undefined ? /m/i.test(text) : colon ? /^[0-5]\d$/.test(minutes ?? '') : Number(minutes ?? 0) < 60;
+  if (!found || !isWhole || total === 0) throw new Unreadable(`"${shortened(text)}" is no duration like 1h30m`);
+  return total;
+}
+
 /** The time of day, HH:mm:ss. @throws Unreadable */
 export function timeOf({ hour, minute }: ReadDate): string {
   if (hour === null || minute === null) throw new Unreadable('the page says no time of day');

@@ -203,7 +203,7 @@ export async function tryRecipe(options: TrialOptions) {
   }
   const run = beginRun(options);
   await findAndWalk(run);
-  if (run.known && run.failure?.saw === 'offer_gone') {
+  if (run.known && run.failure?.saw.startsWith('offer_gone')) {
     // The flights of the last trial are sold or gone.
     await findAndWalk(Object.assign(run, { known: null, failure: null, places: [] }));
   }
@@ -228,7 +228,7 @@ async function findOffers(run: Run): Promise<void> {
   const { recipe, query } = run.options;
   if (run.known && run.known.offers.length > 0) {
     run.offers = run.known.offers;
-    run.began.why = 'the flights are known from the last trial';
+    run.began.why = 'the flights and their prices are those of the last trial';
     return;
   }
   await visiting(run, null, async (visit) => {
@@ -373,12 +373,15 @@ async function visiting(
 async function failureOf({ options, watch }: Run, visit: Visit, error: unknown): Promise<Failure> {
   const { recipe, query } = options;
   const nothing = { target: null, place: null, near: [] };
-  const part = watch.steps.at(-1)?.part ?? 'search';
-  const step = watch.steps.at(-1)?.step ?? '';
+  const { part, step } = watch.steps.at(-1) ?? { part: 'search' as const, step: '' };
   if (error instanceof Stopped) {
-    const { reason } = error;
-    const saw = typeof reason === 'string' ? reason : `the form was rejected: ${reason.rejected.join(', ')}`;
-    return { kind: 'stopped', part, step, saw, ...nothing };
+    const { reason, words, during } = error;
+    const why = typeof reason === 'string' ? reason : `the form was rejected: ${reason.rejected.join(', ')}`;
+    return {
+      ...{ kind: 'stopped', ...nothing, part: during?.part ?? part, step: during?.name ?? step },
+      saw: words === '' ? why : `${why}: "${words}"`,
+      place: during?.step ? placeIn(recipe, during.step) : null,
+    };
   }
   if (!(error instanceof Misfit)) {
     if (!(error instanceof BrowserGone) && !visit.isGone()) throw error;

@@ -57,6 +57,8 @@ export function createWatch(recipe: Recipe) {
   let last = '';
   let on: Visit | null = null;
   let visits = 0;
+  /** Readings of earlier visits, which come first. */
+  let readBefore = 0;
 
   async function look(part: RecipePart, isEnd = false): Promise<void> {
     if (!on) return;
@@ -79,7 +81,13 @@ export function createWatch(recipe: Recipe) {
       steps.push({ part, step, place: placeIn(recipe, taken) ?? [] });
       await look(part).catch(() => undefined);
     },
-    read: (part, field, text, value) => readings.push({ part, field, text, value }),
+    read(part, field, text, value) {
+      // A list that a later visit reads again is one list.
+      for (let i = readBefore - 1; i >= 0; i--) {
+        if (readings[i]?.part === part && readings[i]?.field === field) readBefore -= readings.splice(i, 1).length;
+      }
+      readings.push({ part, field, text, value });
+    },
   };
   return {
     ...{ watcher, steps, readings, pages, look },
@@ -90,6 +98,7 @@ export function createWatch(recipe: Recipe) {
     attend(visit: Visit) {
       on = visit;
       visits += 1;
+      readBefore = readings.length;
       last = '';
     },
   };

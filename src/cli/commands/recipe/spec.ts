@@ -24,10 +24,7 @@ export const recipeNew = command({
 
 const TRIAL_PAGES = ['offers', 'fares', 'passengers', 'till'] as const;
 
-const trialArguments = [
-  argument('<recipe>', 'its file; parts after --until may be unfinished'),
-  argument('[url]', "where the carrier's site is reached, instead of the recipe's base"),
-] as const;
+const siteArgument = argument('[url]', "where the carrier's site is reached, instead of the recipe's base");
 
 const journey = [
   required('--from <airport>', 'three letters', airportOption),
@@ -41,7 +38,7 @@ export const recipeTry = command({
   name: 'recipe try',
   summary:
     "Visit a carrier's site by a recipe, up to its till; pays nothing, without a card or a press; exit 8 short of the page",
-  arguments: trialArguments,
+  arguments: [argument('<recipe>', 'its file; parts after --until may be unfinished'), siteArgument],
   options: [
     ...journey,
     option('--until <page>', `the last page: ${TRIAL_PAGES.join(', ')}`, choiceOption(TRIAL_PAGES), 'till'),
@@ -59,7 +56,7 @@ export const recipeDoctor = command({
   name: 'recipe doctor',
   summary:
     "Walk a carrier's site of today to its till, and say what moved since the recipe and the last trial; exit 8 where something did",
-  arguments: trialArguments,
+  arguments: [argument('<recipe>', 'its file'), siteArgument],
   options: [...journey, option('--out <folder>', 'folder of the last trial (trial-<carrier>)')],
   effect: 'runs',
   examples: ['farelock recipe doctor x9.json --from VIE --to LIS --depart +30d'],

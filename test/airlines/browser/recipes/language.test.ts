@@ -248,8 +248,8 @@ describe.runIf(chromium)('the language of recipes', () => {
     await open('/nested');
     await visit.page.evaluate(`document.body.innerHTML += '<iframe class=wall srcdoc="<p>Robot?</p>"></iframe>'`);
     await expect(run([{ do: 'expect', at: { text: 'never' } }])).rejects.toMatchObject({
-      reason: 'captcha',
-      words: 'Robot?',
+      ...{ reason: 'captcha', words: 'Robot?' },
+      during: { part: 'passengers', name: 'passengers 1 (expect text "never")', step: { do: 'expect' } },
     });
   });
 

@@ -3,6 +3,7 @@ import type { Recipe } from '../../../../src/airlines/browser/recipes/index.ts';
 import {
   dayNear,
   filled,
+  minutesIn,
   readDateText,
   readMoneyText,
   timeOf,
@@ -72,6 +73,14 @@ describe('a date', () => {
   ])('%s is none', (text, format) => {
     expect(() => readDateText(text, format)).toThrow();
   });
+});
+
+test('a duration is read to the minute, and a time of day or a bare number is none', () => {
+  const said = ['1h30m', '1 h 30 min', '90 min', 'PT1H30M', '1:30', '01:30', '1 hr, 30 mins', '1 Std. 30 Min.', '1h30'];
+  expect(said.map(minutesIn)).toEqual(said.map(() => 90));
+  expect(minutesIn('2h')).toBe(120);
+  for (const text of ['90', '1h75m', '1:3', '1:', '0 min', 'PT', '1d 2h', '-1h', '06:40 am'])
+    expect(() => minutesIn(text), text).toThrow('is no duration like 1h30m');
 });
 
 test('what has no value is never left out of what is typed', () => {
