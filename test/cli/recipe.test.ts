@@ -103,6 +103,8 @@ const MISTAKES: readonly [spoil: (recipe: Spoilt) => void, path: string, code: s
     'search.out.read.price.pattern',
     'value_wrong',
   ],
+  [(r) => r.search.steps.push(click({ css: 'li >> nth=0' })), 'search.steps[22].at.css', 'value_wrong'],
+  [(r) => Object.assign(r.search.out.read.departs, { map: {} }), 'search.out.read.departs.map', 'key_unknown'],
   [(r) => Object.assign(r.search.out.read, { duration: {} }), 'search.out.read.duration', 'cannot_work'],
   [
     (r) => Object.assign(r.search.out.read.departs, { optional: true }),
@@ -181,6 +183,7 @@ test('every mistake of a folder is named in one run, with its place and the righ
   expect(MISTAKES.length).toBeGreaterThan(40);
   const said = (path: string) => mistakes.find((one) => one.path === path)?.message;
   expect(said('search.steps[6].do')).toBe('"clik" is no word that is known here');
+  expect(said('search.out.read.departs.map')).toBe('there is no "map" here: dates take a "format"');
   expect(said('walls[12].stop')).toMatch(/^"x{58}🛑?…? is none of captcha, /);
   // Half a character would be shown as �.
   expect(mistakes.map(({ message }) => message).join()).not.toMatch(/\p{Surrogate}/u);
@@ -192,6 +195,22 @@ test('the examples have no mistake, comments are none, and a new recipe has only
   expect((await run('check', 'docs/recipes', '--json')).json()).toMatchObject({
     recipes: ['F1', 'X9', 'S2', 'S1'].map((carrier) => ({ carrier })),
     mistakes: [],
+  });
+  const careless = example();
+  for (const part of ['mail', 'manage']) delete careless[part];
+  const note = join(folder, 'note.json');
+  writeFileSync(note, JSON.stringify(careless));
+  const noted = await run('check', note, '--json');
+  expect(noted.exitCode).toBe(0);
+  expect(noted.json()).toMatchObject({
+    recipes: [
+      {
+        notes: [
+          expect.stringContaining('neither "mail" nor "manage"'),
+          expect.stringContaining('search.out.read has no "stops"'),
+        ],
+      },
+    ],
   });
   const file = join(folder, 'x8.json');
   expect((await run('new', 'X8', '--site', 'https://www.carrier.example', '--out', file)).exitCode).toBe(0);

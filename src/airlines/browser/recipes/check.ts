@@ -2,7 +2,7 @@ import { namedAirports } from '../../../kernel/domain/airports.ts';
 import { alpha2Of } from '../../../kernel/domain/countries.ts';
 import { BASE_FIELDS, DOCUMENT_FIELDS, GENDERS, TITLES } from '../../../kernel/domain/passengers.ts';
 import { nearest } from '../../../kernel/nearest.ts';
-import { isLoopback, recipeSchema } from './recipe.ts';
+import { isLoopback, type Recipe, recipeSchema } from './recipe.ts';
 import { FILL_IN, type Fields, isFields, type Mistake, mistake, type Path, pathText, shapeMistakes } from './shape.ts';
 import { NAMES_OF, PLACE } from './steps.ts';
 import { dateFault, READ_TOKENS, WRITTEN_TOKENS } from './values.ts';
@@ -18,6 +18,16 @@ export function mistakesIn(json: unknown): Mistake[] {
   const senseless = [...walked(json), ...ofSite(json), ...ofRoutes(json), ...ofCard(json), ...ofFlags(json)];
   return [...shape, ...senseless.filter(({ path }) => !wrong.has(path))];
 }
+
+/** Limits of a recipe without a mistake, which its writer may want. */
+export const notesIn = ({ search, mail, manage }: Recipe): string[] => [
+  ...(mail || manage
+    ? []
+    : ['there is neither "mail" nor "manage": each purchase whose last page is lost waits for a person']),
+  ...(['out', 'back'] as const)
+    .filter((way) => search[way] && !search[way].read.stops)
+    .map((way) => `search.${way}.read has no "stops": a connection in this list is sold as a non-stop flight`),
+];
 
 /** The surroundings of a step or a reading. */
 interface Around {

@@ -4,7 +4,7 @@ import { readBounded } from '../../../kernel/bounded-file.ts';
 import { jsonFault } from '../../../kernel/json-fault.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { farelock } from '../../../kernel/shell-word.ts';
-import { mistakesIn } from './check.ts';
+import { mistakesIn, notesIn } from './check.ts';
 import { type Recipe, recipeSchema } from './recipe.ts';
 import { isFields, type Mistake, mistake } from './shape.ts';
 
@@ -21,7 +21,7 @@ export interface FileMistake extends Mistake {
 /** Reads recipes with every mistake of all of them. @param sites other addresses by carrier code */
 export function readRecipes(paths: readonly string[], sites: Readonly<Record<string, string>> = {}) {
   const mistakes: FileMistake[] = [];
-  const recipes: { readonly file: string; readonly recipe: Recipe }[] = [];
+  const recipes: { readonly file: string; readonly recipe: Recipe; readonly notes: string[] }[] = [];
   const wrong = (file: string, found: Mistake) => mistakes.push({ file, ...found });
   for (const file of paths.flatMap((path) => filesAt(path, wrong))) {
     const read = readRecipe(file, sites);
@@ -38,7 +38,7 @@ export function readRecipes(paths: readonly string[], sites: Readonly<Record<str
           `${other.file} is a recipe of ${code}, too: serve takes one, and drafts are checked one by one`,
         ),
       );
-    recipes.push({ file, recipe: read.recipe });
+    recipes.push({ file, recipe: read.recipe, notes: notesIn(read.recipe) });
   }
   return { recipes, mistakes };
 }

@@ -15,7 +15,10 @@ const mistake = z.strictObject({
 export const recipeCheck = published(
   z.strictObject({
     recipes: z.array(
-      z.strictObject({ file: z.string(), carrier: z.string(), version: z.int(), routes: z.array(z.string()) }),
+      z.strictObject({
+        ...{ file: z.string(), carrier: z.string(), version: z.int(), routes: z.array(z.string()) },
+        notes: z.array(z.string()).describe('What the recipe may do without, and its price.'),
+      }),
     ),
     mistakes: z.array(mistake),
   }),

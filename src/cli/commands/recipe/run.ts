@@ -18,8 +18,8 @@ export const recipeCheck: Run<typeof spec.recipeCheck> = async ({ terminal, sess
     throw problem('usage', { message: 'Which recipes?', fix: 'Name files or folders, here or in FARELOCK_RECIPES.' });
   }
   const { recipes, mistakes } = (await session.recipeDesk()).readRecipes(given);
-  const shown = recipes.map(({ file, recipe: { carrier, version, serves } }) => ({
-    ...{ file, carrier: carrier.code, version, routes: serves.routes },
+  const shown = recipes.map(({ file, recipe: { carrier, version, serves }, notes }) => ({
+    ...{ file, carrier: carrier.code, version, routes: serves.routes, notes },
   }));
   terminal.result({ recipes: shown, mistakes }, checkView);
   return mistakes.length === 0 ? 0 : 8;
@@ -35,10 +35,10 @@ const checkView: View<Checked> = {
     return [
       ...recipes
         .filter(({ file }) => !files.includes(file))
-        .map(
-          ({ file, carrier, version, routes }) =>
-            `${paint.good('✓')} ${file}: ${carrier}, version ${version}, ${counted(routes.length, 'route')}`,
-        ),
+        .flatMap(({ file, carrier, version, routes, notes }) => [
+          `${paint.good('✓')} ${file}: ${carrier}, version ${version}, ${counted(routes.length, 'route')}`,
+          ...notes.flatMap((note) => wrapBehind('    ', `Note: ${note}.`, width)),
+        ]),
       ...files.flatMap((file) => {
         const own = mistakes.filter((one) => one.file === file);
         return [
