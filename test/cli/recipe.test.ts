@@ -208,6 +208,7 @@ test('the examples have no mistake, comments are none, and a new recipe has only
         notes: [
           expect.stringContaining('neither "mail" nor "manage"'),
           expect.stringContaining('search.out.read has no "stops"'),
+          expect.stringContaining('search.back.read has no "stops"'),
         ],
       },
     ],
