@@ -11,17 +11,17 @@ interface Unwritten {
 }
 
 export interface Recorded {
+  /** The element's mark: a later change of one field takes the place of the one before. */
+  readonly mark?: string | undefined;
   readonly page: RecordedPage;
   readonly step: Step | Unwritten;
   /** The person took an item of a list. */
   readonly list?: { readonly list: Target; readonly choose: Target } | undefined;
 }
 
-/** Steps go to the part that leads away from their page. */
-const PART: Readonly<Record<RecordedPage, RecipePart>> = {
-  ...{ search: 'search', flights: 'fares', fares: 'passengers', passengers: 'passengers', extras: 'extras' },
-  till: 'till',
-};
+/** Steps go to the part that leads away from their page; sites without a page of fares have no such part. */
+const partOf = (page: RecordedPage, hasFares: boolean): RecipePart =>
+  page === 'fares' ? 'passengers' : page === 'flights' ? (hasFares ? 'fares' : 'passengers') : page;
 
 type Fields = Record<string, unknown>;
 const part = (recipe: Fields, name: string): Fields => ({ ...(recipe[name] as Fields | undefined) });
@@ -35,25 +35,31 @@ export function draftOf(
     card,
     pay,
     hosts,
+    routes,
+    hasFares,
   }: {
     readonly steps: readonly Recorded[];
     readonly walls: readonly { readonly seen: Target; readonly step: Step }[];
     readonly card: readonly Recorded['step'][];
     readonly pay: Target | null;
     readonly hosts: readonly string[];
+    readonly routes: readonly string[];
+    readonly hasFares: boolean;
   },
 ): Fields {
-  const of = (name: RecipePart) => steps.filter((one) => PART[one.page] === name && !one.list).map(({ step }) => step);
+  const of = (name: RecipePart) =>
+    steps.filter((one) => partOf(one.page, hasFares) === name && !one.list).map(({ step }) => step);
   const listOf = (page: RecordedPage) => steps.find((one) => one.page === page && one.list)?.list;
   const search = part(begun, 'search');
   const [out, fareList] = [listOf('flights'), listOf('fares')];
   const onward = of('extras').filter((step) => step.do !== 'untick' && step.do !== 'tick');
   return {
     ...begun,
+    serves: { ...part(begun, 'serves'), routes: [...routes] },
     site: { ...part(begun, 'site'), hosts: [...hosts] },
-    ...(walls.length > 0 && { walls: walls.map(({ seen, step }) => ({ seen, steps: [step] })) }),
+    walls: walls.map(({ seen, step }) => ({ seen, steps: [step] })),
     search: { ...search, steps: of('search'), out: { ...part(search, 'out'), ...out } },
-    fares: { ...part(begun, 'fares'), steps: of('fares'), ...fareList },
+    fares: hasFares ? { ...part(begun, 'fares'), steps: of('fares'), ...fareList } : undefined,
     passengers: { ...part(begun, 'passengers'), steps: grouped(of('passengers')) },
     // Whatever was unticked is unticked by this.
     extras: { ticked: { role: 'checkbox' }, steps: [] },

@@ -1,32 +1,58 @@
 import type { Frame, Page } from 'playwright-core';
 import type { RoundTrip } from '../../provider.ts';
 import { launch, needBrowser } from '../page/index.ts';
-import { installed, type OneTarget, type Step, type Target } from '../recipes/index.ts';
+import { installed, loadPhones, type OneTarget, type Step, type Target, type Values } from '../recipes/index.ts';
 import { mayPay } from '../trial/index.ts';
 import { draftOf, RECORDED_PAGES, type Recorded, type RecordedPage } from './draft.ts';
 import { LISTEN } from './listen.ts';
-import { type Found, targetOf } from './target.ts';
-import { isCardNumber, placeholderOf, RECORDED_CARD, recordedValues } from './words.ts';
+import { type Found, type Known, lastingName, listTarget, targetOf } from './target.ts';
+import { datePart, hasValue, isCardNumber, placeholderOf, RECORDED_CARD, recordedValues } from './words.ts';
 
 export { RECORDED_CARD, RECORDED_PAGES, type RecordedPage };
 
+/** The one of several alike that was pressed. */
+interface Item {
+  readonly css: readonly string[];
+  readonly testId?: string;
+  readonly count: number;
+  /** Nothing else there has its tag. */
+  readonly isAlone: boolean;
+}
+
 /** A report of a page about what the person did there. */
-type Report = { readonly mark: string } & (
-  | { readonly kind: 'click' }
-  | { readonly kind: 'tick' }
-  | { readonly kind: 'untick' }
-  | { readonly kind: 'choose'; readonly value: string; readonly label: string; readonly isCard: boolean }
-  | { readonly kind: 'fill'; readonly value: string; readonly isCard: boolean }
-);
+type Report = Known &
+  (
+    | { readonly kind: 'click'; readonly near: string; readonly isInDialog: boolean; readonly item: Item | null }
+    | { readonly kind: 'tick'; readonly item: Item | null }
+    | { readonly kind: 'untick' }
+    | { readonly kind: 'choose'; readonly value: string; readonly label: string; readonly isCard: boolean }
+    | {
+        readonly kind: 'fill';
+        readonly value: string;
+        readonly isCard: boolean;
+        readonly account?: 'user' | 'password';
+      }
+    /** The Enter key in a form without a button. */
+    | { readonly kind: 'enter'; readonly mayPay: boolean }
+  );
 
 const isOfCard = (report: Report): boolean =>
   'value' in report && (report.isCard || isCardNumber('label' in report ? report.label : report.value));
 
+type Press = Extract<Report, { kind: 'click' }>;
+/** Says whether a held press may happen. */
+type Answer = (passes: boolean) => void;
+
+const THING = { click: 'button', fill: 'field', choose: 'select', tick: 'box', untick: 'box' };
+
+/** Roles of what opens or chooses something at the till, and pays nothing. */
+const CHOOSES = /^(radio|tab|option|combobox|checkbox|switch)$/;
+
 export type Recording = Awaited<ReturnType<typeof openRecording>>;
 
 /**
- * Opens a site in which a person walks once. Nothing is paid: what looks like a pay button is held, and once a card was
- * typed nothing leaves the page.
+ * Opens a site in which a person walks once. Nothing is paid: what looks like a pay button is held, as is any at the till,
+ * and from there on nothing but reading leaves the page.
  * @throws Problem `browser_missing`
  */
 export async function openRecording(options: {
@@ -38,21 +64,35 @@ export async function openRecording(options: {
   const chromium = needBrowser(options.chromium, ['playwright-core']);
   const playwright = installed('playwright-core').chromium;
   const { browser, close } = await launch(playwright, chromium, null, { isHeaded: options.isHeaded });
-  const context = await browser.newContext({ acceptDownloads: false, viewport: { width: 1280, height: 900 } });
-  const page = await context.newPage();
-  const book = createBook(page, options);
-  let last = Promise.resolve();
-  await context.exposeBinding('farelockSaw', ({ frame }, report: Report) => {
-    last = last.then(() => book.hear(frame, report)).catch(() => book.miss(report, 'it failed'));
-    return last;
+  const context = await browser.newContext({
+    ...{ acceptDownloads: false, serviceWorkers: 'block' as const },
+    viewport: { width: 1280, height: 900 },
   });
+  const page = await context.newPage();
+  const { phoneParts } = await loadPhones();
+  const phones = phoneParts('contact', recordedValues(options.query)['contact.phone_number']);
+  const book = createBook(page, options, phones);
+  let last = Promise.resolve();
+  await context.exposeBinding(
+    'farelockSaw',
+    ({ frame }, report: Report) =>
+      new Promise<boolean>((answer) => {
+        book.expect(report);
+        last = last
+          .then(() => book.hear(frame, report, answer))
+          .catch(() => book.miss(report, 'it failed'))
+          .finally(() => answer(false));
+      }),
+  );
   await context.addInitScript({ content: LISTEN });
   await context.route(
-    () => book.hasCard(),
-    (route) =>
-      (/^(GET|HEAD|OPTIONS)$/.test(route.request().method()) ? route.continue() : route.abort('aborted')).catch(
-        () => undefined,
-      ),
+    () => book.isClosed(),
+    async (route) => {
+      const request = route.request();
+      const isLeaving = request.isNavigationRequest() && request.frame() === page.mainFrame();
+      const isReading = /^(GET|HEAD|OPTIONS)$/.test(request.method()) && !isLeaving;
+      await (isReading ? route.continue() : route.abort('aborted')).catch(() => undefined);
+    },
   );
   context.on('page', (other) => void (other !== page && other.close().catch(() => undefined)));
   page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined));
@@ -70,162 +110,221 @@ export async function openRecording(options: {
   };
 }
 
-function createBook(page: Page, { url, query }: { readonly url: string; readonly query: RoundTrip }) {
-  const values = recordedValues(query);
+function createBook(page: Page, { url, query }: { readonly url: string; readonly query: RoundTrip }, phones: Values) {
+  const values = { ...recordedValues(query), ...phones };
   const { pathname, search, host: home } = new URL(url);
-  const open: Step = { do: 'open', path: `${pathname}${search}`.replace(/[{}]/g, '') };
-  const steps: Recorded[] = [{ page: 'search', step: open }];
+  const path = `${pathname}${search}`.replace(/[{}]/g, '');
+  const steps: Recorded[] = [{ page: 'search', step: { do: 'open', path } }];
   const walls: { seen: Target; step: Step }[] = [];
-  const card: Recorded['step'][] = [];
+  const card: Recorded[] = [];
   const lines: string[] = [];
   const hosts = new Set<string>();
+  const seen = new Set<RecordedPage>();
+  const latest = new Map<string, Report>();
   let now: RecordedPage = 'search';
   let pay: Target | null = null;
   let hasCard = false;
+  const isOurs = (text: string) => hasValue(text, values);
+  const at = (known: Known) => wordsAt(known, values);
 
   /** Leaves a comment where a step could not be written down. */
   function miss(report: Report, why: string): void {
     const step: Recorded['step'] = {
-      '//': `A ${report.kind} was not written down: ${why}.`,
-      do: `FILL IN: the step of a ${report.kind}`,
+      '//': `A step (${report.kind}) was not written down: ${why}.`,
+      do: `FILL IN: the step (${report.kind})${at(report)}`,
     };
-    if (isOfCard(report)) card.push(step);
-    else steps.push({ page: now, step });
+    (isOfCard(report) ? card : steps).push({ page: now, step });
     lines.push(`${step['//']} Write its step by hand.`);
   }
 
-  async function hear(frame: Frame, report: Report): Promise<void> {
+  async function hear(frame: Frame, report: Report, answer: Answer): Promise<void> {
+    const isField = report.kind !== 'click';
+    if (isField && latest.get(report.mark) !== report) return;
     hasCard ||= isOfCard(report);
     const { host } = new URL(frame.url() || 'about:blank');
     if (host !== '' && host !== home) hosts.add(host);
-    const { name, found } = await targetOf(frame, report.mark);
-    if (!found) {
-      miss(report, 'nothing points at it alone');
-      if (report.kind === 'click' && !hasCard && !mayPay(name)) await pass(page, frame, report.mark);
-      return;
-    }
-    const { target, around } = found;
-    if (report.kind === 'click') return press(frame, report.mark, { ...found, name });
+    if (report.kind === 'enter')
+      return miss(report, report.mayPay ? 'the page may pay by it, and it was held' : 'no step presses the Enter key');
+    const found = await targetOf(frame, report, { isField, isOurs });
+    const target = found.target ?? { css: `FILL IN: a CSS selector of the ${THING[report.kind]}${at(report)}` };
+    if (found.target === null)
+      lines.push(`Nothing points at the ${THING[report.kind]}${at(report)} alone: it is left to fill in.`);
+    if (report.kind === 'click') return press(frame, report, found, target, answer);
+    const { mark } = report;
     if (report.kind === 'tick' || report.kind === 'untick') {
-      const item = report.kind === 'tick' ? itemOf(target, around) : undefined;
-      return note({ do: report.kind, at: target }, item);
+      const item = report.kind === 'tick' && mayTakeItem() ? await itemOf(frame, report, found, isOurs) : undefined;
+      const picked = report.kind === 'tick' && now !== 'flights' && now !== 'fares' ? pickedBy(target, values) : null;
+      return note({ mark, step: picked ?? { do: report.kind, at: target }, list: item });
     }
-    const isChoice = report.kind === 'choose';
-    const typed = isChoice ? report.label : report.value;
-    if (isOfCard(report)) {
-      const value = placeholderOf(typed, values, true) ?? '{card.number}';
-      card.push(isChoice ? { do: 'choose', at: target, label: value } : { do: 'fill', at: target, value });
-      lines.push(`till.card: ${value}`);
-    } else if (isChoice) note(chosen(target, report, values));
-    else note({ do: 'fill', at: target, value: textOf(typed, values) });
+    const step = stepOf(report, target, { values, now });
+    if (!isOfCard(report)) return note({ mark, step });
+    write(card, { mark, page: now, step });
+    lines.push(`till.card: ${'label' in step ? step.label : 'value' in step ? step.value : ''}`);
   }
 
-  function note(step: Step, list?: Recorded['list']): void {
-    write(steps, { page: now, step, list });
+  const mayTakeItem = () =>
+    (now === 'flights' || now === 'fares') && !steps.some((one) => one.page === now && one.list);
+
+  function note({ mark, step, list }: Pick<Recorded, 'mark' | 'list'> & { readonly step: Step }): void {
+    write(steps, { mark, page: now, step, list });
     lines.push(`${now}: ${JSON.stringify(step)}`);
   }
 
-  function itemOf(target: Target, around: readonly string[]): Recorded['list'] {
-    const isTaken = steps.some((one) => one.page === now && one.list);
-    return (now !== 'flights' && now !== 'fares') || isTaken ? undefined : listOf(target, around);
-  }
-
-  async function press(frame: Frame, mark: string, { target, role, around, name }: Found & { name: string }) {
-    if (hasCard || (mayPay(name) && role !== 'radio')) {
+  async function press(frame: Frame, report: Press, found: Found, target: Target, answer: Answer): Promise<void> {
+    const { role, name } = found;
+    const mayBePay = mayPay(`${name}\n${report.near}`) && role !== 'radio';
+    if (hasCard || mayBePay || (now === 'till' && !CHOOSES.test(role))) {
       pay = target;
-      lines.push(`till.pay: ${name}, which was held and not pressed`);
-      return;
+      return void lines.push(`till.pay:${at(report)}, which was held and not pressed`);
     }
-    const dialog = around.find((words) => words.startsWith('dialog '));
-    const before = await headingOf(page);
-    await pass(page, frame, mark);
-    if (dialog !== undefined) {
-      const seen = { role: 'dialog' as const, name: dialog.slice('dialog '.length), exact: true };
+    const list = mayTakeItem() ? await itemOf(frame, report, found, isOurs) : undefined;
+    const dialog = report.isInDialog && !list ? (await found.around()).find((one) => one.role === 'dialog') : undefined;
+    const after = await ledTo(page, answer);
+    if (dialog && !isOurs(dialog.name)) {
+      const seen = { role: 'dialog' as const, name: dialog.name, exact: true };
       walls.push({ seen, step: { do: 'click', at: target } });
-      lines.push(`walls: ${seen.name}`);
-      return;
+      return void lines.push(`walls: ${seen.name}`);
     }
-    const list = itemOf(target, around);
-    await page.waitForLoadState('domcontentloaded').catch(() => undefined);
-    const after = list ? null : ((await headingOf(page)) ?? '').trim();
-    const isLed = after && after !== (before ?? '').trim() && !/[\d{}]/.test(after);
-    note({ do: 'click', at: target, ...(isLed && { leads_to: { role: 'heading' as const, name: after } }) }, list);
+    const leads = list || !after || isOurs(after) ? {} : { leads_to: { role: 'heading' as const, name: after } };
+    note({ step: { do: 'click', at: target, ...leads }, list });
   }
 
   return {
-    ...{ hear, miss },
-    lines,
-    hasCard: () => hasCard,
+    ...{ hear, miss, lines },
+    /** Later changes of a field are heard in place of earlier ones. */
+    expect: (report: Report) => void latest.set(report.mark, report),
+    /** Nothing but reading leaves the page. */
+    isClosed: () => hasCard || now === 'till',
     begins(name: RecordedPage) {
       now = name;
+      seen.add(name);
       lines.push(`now: ${name}`);
     },
-    draft: (begun: Record<string, unknown>) => draftOf(begun, { steps, walls, card, pay, hosts: [...hosts] }),
+    draft: (begun: Record<string, unknown>) =>
+      draftOf(begun, {
+        ...{ steps, walls, pay, card: card.map(({ step }) => step), hosts: [...hosts] },
+        routes: [`${query.origin}-${query.destination}`, `${query.destination}-${query.origin}`],
+        hasFares: seen.has('fares') || !seen.has('passengers'),
+      }),
   };
+}
+
+/** The words that an element is found by; our own are left out. */
+function wordsAt({ words }: Known, values: Values): string {
+  const plain = words.replace(/[{}\p{Cc}]/gu, '');
+  return plain === '' || hasValue(plain, values) ? '' : ` at "${plain}"`;
+}
+
+interface Here {
+  readonly values: Values;
+  readonly now: RecordedPage;
+}
+
+type Typed = Extract<Report, { kind: 'choose' | 'fill' }>;
+
+/** The step of a field that was filled in or chosen from. */
+function stepOf(report: Typed, at: Target, { values, now }: Here): Step {
+  const words = `${wordsAt(report, values)} ${JSON.stringify(at)}`;
+  const typed = report.kind === 'choose' ? report.label : report.value;
+  if (isOfCard(report)) {
+    const unknown = isCardNumber(typed) ? '{card.number}' : `FILL IN: the value${wordsAt(report, values)}`;
+    const value = placeholderOf(typed, values, true) ?? unknown;
+    return report.kind === 'choose' ? { do: 'choose', at, label: value } : { do: 'fill', at, value };
+  }
+  const text = () => textOf(typed, words, report, { values, now });
+  if (report.kind === 'choose') return chosen(at, report, { values, literal: text });
+  return { do: 'fill', at, value: report.account ? `{account.${report.account}}` : text() };
+}
+
+/** Typed words as a recipe has them: our names, or left to fill in; the search alone may keep others. */
+function textOf(typed: string, words: string, report: Typed, { values, now }: Here): string {
+  const ours = placeholderOf(typed, values) ?? (now === 'search' ? null : datePart(typed, words, values));
+  if (ours !== null) return ours;
+  const start = typed.trim().toLowerCase();
+  const isPart = ['origin_city', 'destination_city'].some(
+    (name) => start.length > 1 && values[name]?.toLowerCase().startsWith(start),
+  );
+  if (/@/.test(typed) && now === 'search') return '{account.user}';
+  const isPlain = report.kind === 'choose' ? !/\d/.test(typed) : now === 'search' && !/\d{4}|\d\W+\d/.test(typed);
+  if (isPlain && !isPart && !hasValue(typed, values)) return typed.replace(/[{}\p{Cc}]/gu, '');
+  return `FILL IN: the value${wordsAt(report, values)}`;
+}
+
+/** The list that a press took an item of. */
+async function itemOf(
+  frame: Frame,
+  { item }: { readonly item: Item | null },
+  { role, name, around: look }: Found,
+  isOurs: (text: string) => boolean,
+): Promise<Recorded['list']> {
+  const lasting = item?.isAlone === false && !isOurs(name) ? lastingName(name) : null;
+  const choose = { role, ...lasting } as OneTarget;
+  const around = await look();
+  const outer = around.find((one) => /^(listitem|article|row)$/.test(one.role));
+  const list = around.find((one) => one.role === 'list');
+  if (outer || list) {
+    const find = { role: outer?.role ?? 'listitem' } as OneTarget;
+    const isNamed = list && list.name !== '' && !isOurs(list.name);
+    return { list: isNamed ? { in: { role: 'list', name: list.name, exact: true }, find } : find, choose };
+  }
+  const alike = item && (await listTarget(frame, item));
+  return alike ? { list: alike, choose } : undefined;
+}
+
+/** Lets the held press happen: the heading of another page that it led to. */
+async function ledTo(page: Page, answer: Answer): Promise<string | null> {
+  const before = await headingOf(page);
+  answer(true);
+  await page.waitForTimeout(600);
+  await page.waitForLoadState('domcontentloaded').catch(() => undefined);
+  const after = ((await headingOf(page)) ?? '').trim();
+  return after !== (before ?? '').trim() && !/[\d{}]/.test(after) ? after : null;
 }
 
 /** A later change of one field takes the place of the one before. */
 function write(all: Recorded[], one: Recorded): void {
-  const at = (step: Recorded['step']) => JSON.stringify('at' in step ? step.at : step);
-  const before = all.findIndex(
-    (other) => other.page === one.page && other.step.do !== 'click' && at(other.step) === at(one.step),
-  );
-  if (one.step.do !== 'click' && before >= 0) all.splice(before, 1);
+  const at = ({ step }: Recorded) => JSON.stringify('at' in step ? step.at : step);
+  const isSame = (other: Recorded) =>
+    other.page === one.page &&
+    other.step.do !== 'click' &&
+    ((one.mark !== undefined && other.mark === one.mark) || (at(other) === at(one) && !at(one).includes('FILL IN')));
+  const before = one.step.do === 'click' ? -1 : all.findIndex(isSame);
+  if (before >= 0) all.splice(before, 1);
   all.push(one);
 }
 
-type Values = ReturnType<typeof recordedValues>;
+const TITLE = /^(mr|mrs|ms|miss|dr)\.?$/i;
+const GENDER = /^(f|female|woman|weiblich|femme|mujer)$/i;
 
-const textOf = (typed: string, values: Values): string =>
-  placeholderOf(typed, values) ?? typed.replace(/[{}\p{Cc}]/gu, '');
+/** A pressed radio of the traveller's title or gender is picked for each. */
+function pickedBy(at: Target, values: Values): Step | null {
+  const one = 'in' in at ? at.find : at;
+  const word = 'label' in one ? one.label : 'role' in one ? one.name : undefined;
+  const name = word !== undefined && (TITLE.test(word) ? 'title' : GENDER.test(word) ? 'gender' : null);
+  if (!name) return null;
+  const picked = { role: 'radio' as const, name: '{picked}', exact: true };
+  const map = { [values[`passenger.${name}`] ?? '']: word };
+  return { do: 'pick', at: 'in' in at ? { ...at, find: picked } : picked, value: `{passenger.${name}}`, map };
+}
 
 function chosen(
   at: Target,
   { value, label }: { readonly value: string; readonly label: string },
-  values: Values,
+  { values, literal }: { readonly values: Values; literal(): string },
 ): Step {
   const words = JSON.stringify(at).toLowerCase();
-  for (const [name, pattern] of [
-    ['passenger.title', /title|salutation|anrede/],
-    ['passenger.gender', /gender|sex|geschlecht/],
-    ['passenger.nationality', /nation|country|citizen|staat/],
+  for (const [name, pattern, word] of [
+    ['passenger.title', /title|salutation|anrede/, TITLE],
+    ['passenger.gender', /gender|sex|geschlecht/, GENDER],
+    ['passenger.nationality', /nation|country|citizen|staat/, /^united kingdom$/i],
   ] as const) {
     const ours = values[name] ?? '';
-    if (pattern.test(words))
+    if (pattern.test(words) || word.test(label.trim()))
       return { do: 'choose', at, value: `{${name}}`, ...(ours !== value && { map: { [ours]: value } }) };
   }
   if (/adult|passenger|traveller|erwachsen/.test(words) && label.trim() === values.adults)
     return { do: 'choose', at, label: '{adults}' };
-  return { do: 'choose', at, label: textOf(label, values) };
-}
-
-/** A list that the press took an item of. */
-function listOf(target: Target, around: readonly string[]): Recorded['list'] {
-  const item = around.find((one) => /^(listitem|article|row) /.test(one));
-  const role = item?.split(' ')[0] ?? (around.some((one) => one.startsWith('list ')) ? 'listitem' : undefined);
-  if (role === undefined) return undefined;
-  const list = around.find((one) => one.startsWith('list '))?.slice('list '.length);
-  const find = { role } as OneTarget;
-  const one = 'in' in target ? target.find : target;
-  // A button is named after its item, more often than not.
-  const choose =
-    'role' in one ? ({ role: one.role } as OneTarget) : 'label' in one ? ({ role: 'radio' } as OneTarget) : one;
-  return { list: list === undefined ? find : { in: { role: 'list', name: list, exact: true }, find }, choose };
-}
-
-/** Lets the held press happen. */
-async function pass(page: Page, frame: Frame, mark: string): Promise<void> {
-  const one = frame.locator(`[data-farelock-mark="${mark}"]`);
-  await one
-    .evaluate((element) => element.setAttribute('data-farelock-pass', ''), null, { timeout: 2_000 })
-    .catch(() => undefined);
-  await one.click({ timeout: 3_000, noWaitAfter: true }).catch(() => undefined);
-  await page.waitForTimeout(600);
-  const isLeft = await one.count().catch(() => 0);
-  if (isLeft > 0)
-    await one
-      .evaluate((element) => element.removeAttribute('data-farelock-pass'), null, { timeout: 500 })
-      .catch(() => undefined);
+  return { do: 'choose', at, label: literal() };
 }
 
 const headingOf = (page: Page): Promise<string | null> =>

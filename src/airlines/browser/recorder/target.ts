@@ -3,19 +3,41 @@ import { inScope } from '../page/index.ts';
 import type { OneTarget, Target } from '../recipes/index.ts';
 import { FIELD_ROLES, frameSelector, readNames } from '../trial/index.ts';
 
-const LOOK_MS = 2_000;
+const LOOK_MS = 1_000;
 const MOST_AROUND = 8;
+const AROUND =
+  'fieldset,article,li,tr,form,section,dialog,[role=group],[role=region],[role=article],[role=listitem],[role=dialog],[role=row],[role=list],[role=radiogroup],ul,ol';
+/** An amount with its currency, which is another one the next day. */
+const AMOUNT = /\p{Sc}\s?\d[\d.,' ]*|\b[A-Z]{3}\s?\d[\d.,']*|\b\d[\d.,' ]*\s?(?:\p{Sc}|[A-Z]{3}\b)/u;
+
+interface Named {
+  readonly role: string;
+  readonly name: string;
+}
+
+/** What a page knows of an element, beside its role and name. */
+export interface Known {
+  readonly mark: string;
+  /** Its own words, or those close to it. */
+  readonly words: string;
+  readonly placeholder: string | null;
+  readonly testId: string | null;
+  readonly css: readonly string[];
+}
 
 /** The role and name that a person would say; null: none. */
-async function namedAs(one: Locator): Promise<{ role: string; name: string } | null> {
+async function namedAs(one: Locator): Promise<Named | null> {
   const [line = ''] = (await one.ariaSnapshot({ timeout: LOOK_MS }).catch(() => '')).split('\n');
   return readNames(line)[0] ?? null;
 }
 
 export interface Found {
-  readonly target: Target;
+  /** Null: nothing points at it alone. */
+  readonly target: Target | null;
   readonly role: string;
-  readonly around: readonly string[];
+  readonly name: string;
+  /** What is around it, the inner one first. */
+  around(): Promise<readonly Named[]>;
 }
 
 /** The selectors of a frame and of those around it, the outer one first. */
@@ -24,48 +46,84 @@ async function framesOf(frame: Frame): Promise<string[]> {
   return outer ? [...(await framesOf(outer)), await frameSelector(frame)] : [];
 }
 
-/** Points at a marked element by role and name, or label, so that one visible thing fits; `found` is null where nothing does. */
-export async function targetOf(frame: Frame, mark: string): Promise<{ name: string; found: Found | null }> {
-  const one = frame.locator(`[data-farelock-mark="${mark}"]`);
+const count = (scope: Frame | Locator, target: OneTarget): Promise<number> =>
+  inScope(scope, target).filter({ visible: true }).count();
+
+/** Points at a marked element by role and name, label or CSS, so that one visible thing fits and no word is `isOurs`. */
+export async function targetOf(
+  frame: Frame,
+  known: Known,
+  { isField, isOurs }: { readonly isField: boolean; isOurs(text: string): boolean },
+): Promise<Found> {
+  const one = frame.locator(`[data-farelock-mark="${known.mark}"]`);
   const named = await namedAs(one);
-  const { role = '', name = '' } = named ?? {};
+  // The text of a field is what was typed.
+  const shown = isField && named?.role === 'text' ? null : named;
   const [first, ...within] = await framesOf(frame);
   const frames = first === undefined ? {} : { frame: within.length === 0 ? first : [first, ...within] };
-  const around: { role: string; name: string }[] = [];
-  for (let i = 0; i < MOST_AROUND; i += 1) {
-    const outer = frame.locator(`[data-farelock-around-${i}="${mark}"]`);
-    if ((await outer.count()) === 0) break;
-    const known = await namedAs(outer);
-    if (known && known.role !== 'text') around.push(known);
+  let outers: Promise<Named[]> | undefined;
+  const around = () => {
+    outers ??= outersOf(frame.locator(AROUND, { has: one }));
+    return outers;
+  };
+  const found = (target: Target | null): Found => ({
+    target,
+    role: named?.role ?? '',
+    name: shown?.name ?? '',
+    around,
+  });
+  const all = pointers(known, shown).filter((target) => {
+    const words = Object.values(target).join(' ');
+    return !/[{}]/.test(words) && !isOurs(words);
+  });
+  const byWords = all.filter((target) => !('css' in target));
+  for (const target of byWords) if ((await count(frame, target)) === 1) return found({ ...target, ...frames });
+  for (const each of byWords.length > 0 ? await around() : []) {
+    const outer = { ...each, exact: true } as OneTarget;
+    if (isOurs(each.name) || (await count(frame, outer)) !== 1) continue;
+    const scope = inScope(frame, outer).filter({ visible: true });
+    for (const find of byWords)
+      if ((await count(scope, find)) === 1) return found({ in: { ...outer, ...frames }, find });
   }
-  const roles = around.map(({ role, name }) => `${role} ${name}`);
-  for (const target of await pointers(one, named)) {
-    const fits = (scope: Frame | Locator) => inScope(scope, target).filter({ visible: true }).count();
-    if ((await fits(frame)) === 1) return { name, found: { target: { ...target, ...frames }, role, around: roles } };
-    for (const known of around) {
-      const outer = { ...known, exact: true } as OneTarget;
-      const scope = inScope(frame, outer).filter({ visible: true });
-      if ((await scope.count()) === 1 && (await fits(scope)) === 1)
-        return { name, found: { target: { in: { ...outer, ...frames }, find: target }, role, around: roles } };
-    }
-  }
-  return { name, found: null };
+  for (const target of all)
+    if ('css' in target && (await count(frame, target)) === 1) return found({ ...target, ...frames });
+  return found(null);
+}
+
+async function outersOf(all: Locator): Promise<Named[]> {
+  const inner = (await all.all().catch(() => [])).reverse().slice(0, MOST_AROUND);
+  return (await Promise.all(inner.map(namedAs))).flatMap((one) => (one && one.role !== 'text' ? [one] : []));
+}
+
+/** Points at all of several things alike; null: nothing does. */
+export async function listTarget(
+  frame: Frame,
+  { css, testId, count: wanted }: { readonly css: readonly string[]; readonly testId?: string; readonly count: number },
+): Promise<OneTarget | null> {
+  for (const one of [...(testId === undefined ? [] : [{ test_id: testId }]), ...css.map((css) => ({ css }))])
+    if ((await count(frame, one)) === wanted) return one;
+  return null;
+}
+
+/** A name as a recipe keeps it: without an amount. */
+export function lastingName(name: string): { readonly name: string; readonly exact?: true } | null {
+  if (!AMOUNT.test(name)) return { name, exact: true };
+  const parts = name.split(new RegExp(AMOUNT, 'gu')).map((one) => one.trim());
+  const [longest = ''] = parts.sort((a, b) => b.length - a.length);
+  return /\p{L}/u.test(longest) ? { name: longest } : null;
 }
 
 /** Ways to point at an element, the best first, as docs/carriers.md has them. */
-async function pointers(one: Locator, named: { role: string; name: string } | null): Promise<OneTarget[]> {
+function pointers({ placeholder, testId, css }: Known, named: Named | null): OneTarget[] {
   const all: OneTarget[] = [];
-  if (named && FIELD_ROLES.has(named.role)) all.push({ label: named.name, exact: true });
-  if (named && named.role !== 'text') all.push({ role: named.role, name: named.name, exact: true } as OneTarget);
-  if (named?.role === 'text') all.push({ text: named.name, exact: true });
-  const attribute = (name: string) => one.getAttribute(name, { timeout: LOOK_MS }).catch(() => null);
-  const [hint, testId, id, name] = [
-    ...[await attribute('placeholder'), await attribute('data-testid'), await attribute('id')],
-    await attribute('name'),
-  ];
-  if (hint) all.push({ placeholder: hint, exact: true });
+  const lasting = named && lastingName(named.name);
+  if (named && lasting) {
+    const { name, ...exact } = lasting;
+    if (FIELD_ROLES.has(named.role)) all.push({ label: name, ...exact });
+    if (named.role === 'text') all.push({ text: name, ...exact });
+    else all.push({ role: named.role, name, ...exact } as OneTarget);
+  }
+  if (placeholder) all.push({ placeholder, exact: true });
   if (testId) all.push({ test_id: testId });
-  if (id && !/\d{3,}/.test(id)) all.push({ css: `#${id}` });
-  if (name) all.push({ css: `[name=${JSON.stringify(name)}]` });
-  return all.filter((target) => !/[{}]/.test(JSON.stringify(Object.values(target))));
+  return [...all, ...css.map((one) => ({ css: one }))];
 }

@@ -1,20 +1,18 @@
 import type { RoundTrip } from '../../provider.ts';
 import { queryValues } from '../flights.ts';
 import { passengerValues } from '../page/index.ts';
-import { filled, type Values } from '../recipes/index.ts';
+import { escaped, filled, PLACE, type Values } from '../recipes/index.ts';
 import { contactValues } from '../to-till.ts';
 import { inventedTravellers } from '../trial/index.ts';
 
 /** A card for recordings: of the networks' test numbers, which no bank has given out. */
 export const RECORDED_CARD = { number: '4000000000000002', expiry: '2031-12', cvc: '737', holder: 'Nomen Nescio' };
 
-const DATES = [
-  ...['YYYY-MM-DD', 'DD/MM/YYYY', 'MM/DD/YYYY', 'DD.MM.YYYY', 'D.M.YYYY', 'DD-MM-YYYY', 'YYYY/MM/DD', 'D/M/YYYY'],
-  ...['DDMMYYYY', 'YYYYMMDD', 'D MMM YYYY', 'DD MMM YYYY', 'D MMMM YYYY', 'MMM D, YYYY', 'MMMM D, YYYY', 'MM/YY'],
-  ...['MM/YYYY', 'MMYY', 'YYYY-MM', 'DD/MM/YY', 'D', 'DD', 'M', 'MM', 'MMM', 'MMMM', 'YYYY', 'YY'],
-];
-/** Formats that other words could be, too. */
-const SHORT = /^(D|DD|M|MM|YY)$/;
+/** Dates without a sign between their parts. */
+const RUNS = ['YYYYMMDD', 'DDMMYYYY', 'MMDDYYYY', 'DDMMYY', 'MMYY', 'MMYYYY'];
+const TOKENS = ['YYYY', 'MMMM', 'MMM', 'DD', 'MM', 'D', 'M', 'YY', 'dddd', 'ddd'];
+/** As `TOKENS`, for dates with a month's name or one digit alone, which seldom have a zero before a digit. */
+const SHORT = ['YYYY', 'MMMM', 'MMM', 'D', 'M', 'DD', 'MM', 'YY', 'dddd', 'ddd'];
 
 /** The words to type: the journey, the invented traveller, and the card. */
 export function recordedValues(query: RoundTrip): Values {
@@ -30,7 +28,7 @@ export function recordedValues(query: RoundTrip): Values {
 const bare = (text: string): string => text.replace(/[\s.-]/g, '').toLowerCase();
 
 /** Names that say nothing by themselves. */
-const WEAK = new Set(['adults', 'passenger.number', 'passenger.index', 'passenger.title', 'passenger.gender']);
+const WEAK = /^adults$|\.(number|index|title|gender|phone_country)$|:iso$/;
 
 /** Our name for a typed text, such as `{passenger.born_on:DD/MM/YYYY}`; null: none of ours. */
 export function placeholderOf(typed: string, values: Values, isOfCard = false): string | null {
@@ -39,20 +37,73 @@ export function placeholderOf(typed: string, values: Values, isOfCard = false): 
   const first = names.filter((name) => /^contact\.(email|phone)/.test(name));
   for (const name of [...first, ...names]) {
     const value = values[name] ?? '';
-    if (WEAK.has(name) || bare(value) !== bare(typed)) continue;
+    if ((!isOfCard && WEAK.test(name)) || bare(value) !== bare(typed)) continue;
     if (/^\d{4}-\d\d/.test(value) && value !== typed.trim()) continue;
     if (/\d/.test(value) || value === typed.trim()) return `{${name}}`;
     if (value.toUpperCase() === typed.trim()) return `{${name}:upper}`;
     return value.toLowerCase() === typed.trim() ? `{${name}:lower}` : `{${name}}`;
   }
-  for (const format of DATES.filter((one) => !SHORT.test(one))) {
-    for (const name of names) {
-      const value = values[name] ?? '';
-      if (/^\d{4}-\d\d(-\d\d)?$/.test(value) && filled(`{${name}:${format}}`, values) === typed.trim())
-        return `{${name}:${format}}`;
-    }
+  for (const name of names) {
+    const format = dateFormat(typed.trim(), values[name] ?? '');
+    if (format !== null && (isOfCard || /[YD].*M|M.*[YD]|YYYY/.test(format))) return `{${name}:${format}}`;
+  }
+  return isOfCard ? null : composed(typed, values);
+}
+
+/** The format in which a date was typed; null: it is not that date. */
+function dateFormat(typed: string, value: string): string | null {
+  if (!/^\d{4}-\d\d(-\d\d)?$/.test(value)) return null;
+  const written = (format: string) => filled(`{date:${format}}`, { date: value }).toLowerCase();
+  const run = RUNS.find((format) => written(format) === typed);
+  if (run !== undefined) return run;
+  const tokens = /\p{L}|(?<!\d)\d(?!\d)/u.test(typed) ? SHORT : TOKENS;
+  const parts = new Set<string>();
+  const format = typed.replace(/[\p{L}\p{N}]+/gu, (part) => {
+    const token = tokens.find((one) => !parts.has(one.charAt(0)) && written(one) === part.toLowerCase());
+    parts.add(token?.charAt(0) ?? 'none');
+    return token ?? part;
+  });
+  return parts.has('none') || parts.size === 0 ? null : format;
+}
+
+/** The part of a date that a field asks for, such as the month of birth; null: none. */
+export function datePart(typed: string, words: string, values: Values): string | null {
+  if (!/day|month|year|birth|born|expir|valid|tag|monat|jahr|date|dob/i.test(words)) return null;
+  const names = ['passenger.born_on', 'passenger.passport_expiry'];
+  for (const name of /expir|valid|passport/i.test(words) ? names.reverse() : names) {
+    const format = dateFormat(typed.trim(), values[name] ?? '');
+    if (format !== null) return `{${name}:${format}}`;
   }
   return null;
+}
+
+/** Names of a text that several values make, such as a full name; null: it has other words, too. */
+function composed(typed: string, values: Values): string | null {
+  const names = ['passenger.given_name', 'passenger.family_name', 'origin_city', 'destination_city', 'origin'];
+  const nameOf = new Map(
+    [...names, 'destination'].flatMap((name) => (values[name] ? [[values[name].toLowerCase(), name] as const] : [])),
+  );
+  const any = new RegExp(
+    `(?<![\\p{L}\\p{N}])(?:${[...nameOf.keys()].map(escaped).join('|')})(?![\\p{L}\\p{N}])`,
+    'giu',
+  );
+  const text = typed
+    .trim()
+    .replace(/[{}]/g, '')
+    .replace(any, (found) => {
+      const name = nameOf.get(found.toLowerCase()) ?? '';
+      const format = found === values[name] ? '' : found === found.toUpperCase() ? ':upper' : '';
+      return `{${name}${format}}`;
+    });
+  return text.includes('{') && !/[\p{L}\p{N}]/u.test(text.replaceAll(PLACE, '')) ? text : null;
+}
+
+/** Texts that have a word of the journey or of the invented traveller, which the next one does not have. */
+export function hasValue(text: string, values: Values): boolean {
+  const words = ` ${text.toLowerCase().replace(/[^\p{L}\p{N}@.+-]+/gu, ' ')} `;
+  return Object.entries(values).some(
+    ([name, value = '']) => !name.startsWith('card.') && value.length > 2 && words.includes(` ${value.toLowerCase()} `),
+  );
 }
 
 /** Digits that could be a real card's. */

@@ -13,7 +13,7 @@ export const FIELD_ROLES: ReadonlySet<string> = new Set(
 );
 
 /** Names of buttons that may pay, in the languages of most sites. */
-const PAYS =
+export const PAYS =
   /\b(pay|pay now|buy|purchase|place order|book now|confirm and pay|complete (booking|order|purchase|payment)|kaufen|bezahlen|zahlen|zahlungspflichtig|buchen|payer|acheter|pagar|paga|acquista|comprar|betalen|zapłać|betala)\b(?! details| method| with)/i;
 
 export const mayPay = (name: string): boolean => PAYS.test(name);

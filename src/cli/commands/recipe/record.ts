@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { type HttpRequest, HttpResponse, json, readBody } from '../../../kernel/http.ts';
@@ -9,7 +10,7 @@ import { settingsIn } from '../../settings/index.ts';
 import type { CommandContext, Run } from '../../spec/index.ts';
 import { nextLines } from '../../view/index.ts';
 import { httpServer } from '../serve/index.ts';
-import { begunRecipe, carrierSite, write } from './run.ts';
+import { begunRecipe, carrierSite, fileThere, write } from './run.ts';
 import type * as spec from './spec.ts';
 
 type Recording = Awaited<ReturnType<Awaited<ReturnType<CommandContext['session']['recordingDesk']>>['openRecording']>>;
@@ -19,6 +20,8 @@ export const recipeRecord: Run<typeof spec.recipeRecord> = async (context, optio
   const { terminal, session, environment, signal } = context;
   const { url, carrier, from: origin, to: destination, out } = options;
   const { hostname, origin: site } = carrierSite(url, carrier);
+  const file = resolve(out);
+  if (existsSync(file)) throw fileThere(file);
   const departDate = await dateOption(context, '--depart', options.depart);
   const desk = await session.recordingDesk();
   const recording = await desk.openRecording({
@@ -46,7 +49,6 @@ export const recipeRecord: Run<typeof spec.recipeRecord> = async (context, optio
     await done;
     await recording.settled();
     const draft = recording.draft(await begunRecipe(session, { code: carrier, name: options.name ?? hostname, site }));
-    const file = resolve(out);
     write(file, `${JSON.stringify(draft, null, 2)}\n`);
     const { mistakes } = (await session.recipeDesk()).readRecipes([file]);
     terminal.result(
@@ -101,20 +103,21 @@ async function answer(
       return new HttpResponse(200, leadingPage(pages), HTML);
     case 'GET /picture':
       return json({
-        picture: (await page.screenshot({ type: 'jpeg', quality: 60, timeout: 5_000 })).toString('base64'),
+        picture: (await page.screenshot({ type: 'jpeg', quality: 60, timeout: 15_000 })).toString('base64'),
       });
     case 'GET /lines':
       return json({ lines: recording.lines });
     case 'POST /act': {
       const body = await readBody(request.body, MOST_BYTES);
-      const act = JSON.parse(new TextDecoder().decode(body ?? new Uint8Array())) as Act;
-      if (act.x !== undefined && act.y !== undefined) await page.mouse.click(act.x, act.y);
-      if (act.wheel !== undefined) await page.mouse.wheel(0, act.wheel);
-      if (act.key !== undefined)
-        await (act.key.length === 1 ? page.keyboard.insertText(act.key) : page.keyboard.press(act.key));
-      const begun = pages.find((one) => one === act.begins);
-      if (begun !== undefined) recording.begins(begun as Parameters<Recording['begins']>[0]);
-      if (act.done) end();
+      for (const act of JSON.parse(new TextDecoder().decode(body ?? new Uint8Array())) as Act[]) {
+        if (act.x !== undefined && act.y !== undefined) await page.mouse.click(act.x, act.y);
+        if (act.wheel !== undefined) await page.mouse.wheel(0, act.wheel);
+        // Keyboards have keys that a page does not know.
+        if (act.key !== undefined) await pressed(page.keyboard, act.key).catch(() => undefined);
+        const begun = pages.find((one) => one === act.begins);
+        if (begun !== undefined) recording.begins(begun as Parameters<Recording['begins']>[0]);
+        if (act.done) end();
+      }
       return json({});
     }
     default:
@@ -122,15 +125,29 @@ async function answer(
   }
 }
 
+/** Types a letter as a key, which fields of dates need, or presses a named key. */
+const pressed = (keyboard: Recording['page']['keyboard'], key: string): Promise<void> =>
+  [...key].length === 1 ? keyboard.type(key) : keyboard.press(key);
+
 const leadingPage = (pages: readonly string[]): string => `<!doctype html><meta charset="utf-8"><title>Recording</title>
 <style>body{font:14px sans-serif;margin:8px}img{border:1px solid #888;max-width:100%}pre{max-height:14em;overflow:auto}</style>
-<p>This page has begun: ${pages.map((one) => `<button data-begins="${one}">${one}</button>`).join(' ')} <button data-done>Done</button></p>
+<p>This page has begun: ${pages.map((one) => `<button data-begins="${one}">${one}</button>`).join(' ')} <button data-clear>Empty the field</button> <button data-done>Done</button></p>
 <img id="site" tabindex="0" alt="The site"><pre id="lines"></pre>
 <script>
 const site = document.querySelector('#site');
-const act = (what) => fetch('act', { method: 'POST', body: JSON.stringify(what) });
+const waiting = [];
+let sending;
+// One after the other, and those that wait together.
+const send = async () => {
+  while (waiting.length) await fetch('act', { method: 'POST', body: JSON.stringify(waiting.splice(0, 50)) }).catch(() => {});
+  sending = undefined;
+};
+const act = (what) => { waiting.push(what); sending ??= send(); };
 const show = async () => {
-  try { site.src = 'data:image/jpeg;base64,' + (await (await fetch('picture')).json()).picture; } catch {}
+  try {
+    const { picture } = await (await fetch('picture')).json();
+    if (picture) site.src = 'data:image/jpeg;base64,' + picture;
+  } catch {}
   setTimeout(show, 300);
 };
 show();
@@ -142,11 +159,19 @@ site.onclick = (event) => {
 };
 site.onwheel = (event) => { event.preventDefault(); act({ wheel: event.deltaY }); };
 site.onkeydown = (event) => {
-  if (event.ctrlKey || event.metaKey) return;
+  const { key, shiftKey } = event;
+  const isControl = event.ctrlKey || event.metaKey;
+  if (isControl && !/^(a|z|Backspace|Delete|Home|End|Arrow.*)$/.test(key)) return;
   event.preventDefault();
-  if (event.key !== 'Shift' && event.key !== 'Dead') act({ key: event.key });
+  if (/^(Shift|Control|Alt|AltGraph|Meta|Dead|CapsLock|Process|Unidentified)$/.test(key)) return;
+  act({ key: isControl ? 'ControlOrMeta+' + key : shiftKey && key.length > 1 ? 'Shift+' + key : key });
 };
 site.onpaste = (event) => [...event.clipboardData.getData('text')].forEach((key) => act({ key }));
 for (const button of document.querySelectorAll('button'))
-  button.onclick = () => act(button.dataset.begins ? { begins: button.dataset.begins } : { done: true });
+  button.onclick = () => {
+    const { begins, clear } = button.dataset;
+    if (clear === undefined) return act(begins ? { begins } : { done: true });
+    for (const key of ['ControlOrMeta+a', 'Delete']) act({ key });
+    site.focus();
+  };
 </script>`;

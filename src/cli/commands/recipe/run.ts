@@ -93,7 +93,10 @@ export function write(file: string, text: string): void {
       writeFileSync(file, text, { flag: 'wx' });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      throw problem('usage', { message: `${file} exists already.`, fix: 'Name another file with --out.' });
+      throw fileThere(file);
     }
   });
 }
+
+export const fileThere = (file: string): Error =>
+  problem('usage', { message: `${file} exists already.`, fix: 'Name another file with --out.' });
