@@ -41,7 +41,7 @@ export async function startPostgres({ settings: given = ['-F'], log = null, nowM
   const cluster = join(folder, 'data');
   const settings = typeof given === 'function' ? given(folder) : given;
   // The server refuses to run as root: there it runs as the system's `postgres` user, and dies with this process.
-  const rights = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', '--pdeathsig=KILL'];
+  const rights = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', '--pdeathsig=QUIT'];
   const asUser = userInfo().uid === 0 ? rights : [];
   const env = { ...process.env, ...(nowMs !== null && clockEnv(folder, nowMs)) };
   if (asUser.length > 0) execFileSync('chown', ['postgres', folder]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openVisit, runSteps, walkOf } from '../../../src/airlines/browser/page/index.ts';
 import type { Step } from '../../../src/airlines/browser/recipes/index.ts';
 import { installed } from '../../../src/airlines/browser/recipes/index.ts';
-import { placeholderOf, recordedValues } from '../../../src/airlines/browser/recorder/words.ts';
+import { hasValue, placeholderOf, recordedValues } from '../../../src/airlines/browser/recorder/words.ts';
 import { changedReadings, examineRecipe, readNames } from '../../../src/airlines/browser/trial/index.ts';
 import { namesOn } from '../../../src/airlines/browser/trial/names.ts';
 import { importsOf } from '../../house.mjs';
@@ -119,4 +119,6 @@ test('typed words become names: of the traveller, of dates in any format, and of
   expect(['4000 0000 0000 0002', '12/31', '737'].map((typed) => placeholderOf(typed, values, true))).toEqual([
     ...['{card.number}', '{card.expiry:MM/YY}', '{card.cvc}'],
   ]);
+  // A code that was typed behind what the field held.
+  expect(['SFOVIE', 'to VIE', 'Viennese'].map((typed) => hasValue(typed, values))).toEqual([true, true, false]);
 });

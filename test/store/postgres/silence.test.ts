@@ -62,8 +62,9 @@ test.runIf(postgresIsInstalled)(
   async () => {
     const wire = await silentWire(server.url);
     const waits = { connectMs: 700, answerMs: 700, silentMs: 400, lockMs: 5_000, statementMs: 5_000 };
-    const store = await opened(openPostgres(wire.url, serviceMigrations, waits));
+    // First, by its own bounds: it makes the tables.
     const beside = await opened(openStore(server.url));
+    const store = await opened(openPostgres(wire.url, serviceMigrations, waits));
     const half = store.transaction().execute(async (tx) => {
       await tx.insertInto('meta').values({ key: 'half', value: '1' }).execute();
       wire.silence();
@@ -112,6 +113,7 @@ async function silentWire(url: string) {
         if (!isSilent) to.write(chunk);
       });
       from.on('error', () => undefined);
+      from.on('close', () => isSilent || to.destroy());
     }
   });
   proxy.listen(0, '127.0.0.1');

@@ -102,7 +102,10 @@ function composed(typed: string, values: Values): string | null {
 export function hasValue(text: string, values: Values): boolean {
   const words = ` ${text.toLowerCase().replace(/[^\p{L}\p{N}@.+-]+/gu, ' ')} `;
   return Object.entries(values).some(
-    ([name, value = '']) => !name.startsWith('card.') && value.length > 2 && words.includes(` ${value.toLowerCase()} `),
+    ([name, value = '']) =>
+      (!name.startsWith('card.') && value.length > 2 && words.includes(` ${value.toLowerCase()} `)) ||
+      // A code stays a part of what was in the field before.
+      (/^(origin|destination)$/.test(name) && value !== '' && text.includes(value)),
   );
 }
 
