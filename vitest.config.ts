@@ -73,7 +73,7 @@ const shared = {
   hookTimeout: 180_000,
   // What is polled for is often a process: the next one does not begin in the same breath.
   expect: { poll: { interval: 200 } },
-  maxWorkers: 4,
+  maxWorkers: 3,
   setupFiles: ['test/setup.ts', 'test/undeclared.ts'],
   // A certificate bundle in the environment slows every Node start; colour and profiles change what is printed.
   env: {

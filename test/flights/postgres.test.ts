@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { getCurrentSuite } from 'vitest/suite';
+import { proofDescribe } from '../proof-only.ts';
 import { isProof, rounds } from '../rounds.ts';
 import { migratedStore } from '../service/migrated.ts';
 import { newDatabases, postgresIsInstalled } from '../store/postgres.ts';
@@ -43,23 +44,20 @@ describe.skipIf(!postgresIsInstalled)(
       await again('./refund-treasury.test.ts');
       keepInGate('an approval of more than the treasury holds');
     });
-    describe('the sweeper', async () => {
-      await again('./upkeep/sweeper.test.ts');
-      keepInGate('a sweep runs at most every ten minutes', 'personal data goes 30 days', 'finished payments go');
-    });
+    proofDescribe('the sweeper', () => again('./upkeep/sweeper.test.ts'));
     describe('lowcost', async () => {
       await again('./offers/lowcost.test.ts');
       keepInGate('two processes page through one search', 'the answer to a purchase is lost');
     });
     describe('affiliates', async () => {
       await again('./bookings/affiliates.test.ts');
-      keepInGate('credit is pending from the capture', 'several workers at once', 'a worker that dies at any call');
+      keepInGate('credit is pending from the capture', 'several workers at once');
     });
     describe('a database that was put back', async () => {
       await again('./reconcile.test.ts');
       keepInGate('every act that a database forgot');
     });
-    if (isProof) describe('bookings that are authorized', () => again('./authorized.test.ts'));
+    proofDescribe('bookings that are authorized', () => again('./authorized.test.ts'));
     describe('what is stuck', async () => {
       await again('./desk/stuck-others.test.ts');
       keepInGate('what one operator says of a case', 'a cancellation that begins while an operator');

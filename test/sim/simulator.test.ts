@@ -15,8 +15,8 @@ async function played(seeds: number, from: number, ...args: string[]): Promise<v
 
 // `npm run sim -- --seeds 2000` is the same with its options.
 test(
-  'worlds in simulated time, with faults at every boundary, break no rule and are the same twice',
-  () => played(rounds(1, 1_000), seedOr(10)),
+  'worlds in simulated time, with faults at every boundary, break no rule; every tenth is the same twice',
+  () => played(rounds(1, 1_000), seedOr(11)),
   rounds(180_000, 14_400_000),
 );
 
