@@ -103,14 +103,8 @@ const MISTAKES: readonly [spoil: (recipe: Spoilt) => void, path: string, code: s
     'search.out.read.price.pattern',
     'value_wrong',
   ],
-  [(r) => r.search.steps.push(click({ css: 'li >> nth=0' })), 'search.steps[22].at.css', 'value_wrong'],
   [(r) => Object.assign(r.search.out.read.departs, { map: {} }), 'search.out.read.departs.map', 'key_unknown'],
   [(r) => Object.assign(r.search.out.read, { duration: {} }), 'search.out.read.duration', 'cannot_work'],
-  [
-    (r) => Object.assign(r.search.out.read.departs, { optional: true }),
-    'search.out.read.departs.optional',
-    'cannot_work',
-  ],
   [(r) => Object.assign(r.fares.read.price, { pattern: '(' }), 'fares.read.price.pattern', 'value_wrong'],
   [
     (r) => Object.assign(r.fares.read.change_allowed.map, { maybe: 'yes' }),
@@ -198,6 +192,8 @@ test('the examples have no mistake, comments are none, and a new recipe has only
   });
   const careless = example();
   for (const part of ['mail', 'manage']) delete careless[part];
+  careless.search.steps.push({ do: 'gone', at: { css: 'li >> nth=0' } });
+  careless.search.out.read.departs.optional = true;
   const note = join(folder, 'note.json');
   writeFileSync(note, JSON.stringify(careless));
   const noted = await run('check', note, '--json');
@@ -209,6 +205,8 @@ test('the examples have no mistake, comments are none, and a new recipe has only
           expect.stringContaining('neither "mail" nor "manage"'),
           expect.stringContaining('search.out.read has no "stops"'),
           expect.stringContaining('search.back.read has no "stops"'),
+          expect.stringMatching(/^search\.steps\[\d+\]\.at\.css points by position/),
+          expect.stringContaining('search.out.read.departs is needed: "optional" changes nothing'),
         ],
       },
     ],

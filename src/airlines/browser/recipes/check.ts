@@ -3,6 +3,7 @@ import { alpha2Of } from '../../../kernel/domain/countries.ts';
 import { BASE_FIELDS, DOCUMENT_FIELDS, GENDERS, TITLES } from '../../../kernel/domain/passengers.ts';
 import { nearest } from '../../../kernel/nearest.ts';
 import { isLoopback, type Recipe, recipeSchema } from './recipe.ts';
+import { pointsByPosition } from './selector.ts';
 import { FILL_IN, type Fields, isFields, type Mistake, mistake, type Path, pathText, shapeMistakes } from './shape.ts';
 import { NAMES_OF, PLACE } from './steps.ts';
 import { dateFault, READ_TOKENS, WRITTEN_TOKENS } from './values.ts';
@@ -20,7 +21,9 @@ export function mistakesIn(json: unknown): Mistake[] {
 }
 
 /** Limits of a recipe without a mistake, which its writer may want. */
-export const notesIn = ({ search, mail, manage }: Recipe): string[] => [
+export const notesIn = (recipe: Recipe): string[] => [...notesOn(recipe), ...notesAt(recipe, [])];
+
+const notesOn = ({ search, mail, manage }: Recipe): string[] => [
   ...(mail || manage
     ? []
     : ['there is neither "mail" nor "manage": each purchase whose last page is lost waits for a person']),
@@ -28,6 +31,19 @@ export const notesIn = ({ search, mail, manage }: Recipe): string[] => [
     .filter((way) => search[way] && !search[way].read.stops)
     .map((way) => `search.${way}.read has no "stops": a connection in this list is sold as a non-stop flight`),
 ];
+
+function notesAt(value: unknown, path: Path): string[] {
+  const place = pathText(path);
+  if (typeof value === 'string')
+    return pointsByPosition(value) ? [`${place} points by position: it may fit something else one day`] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  const isNeeded = isFields(value) && value.optional === true && NEEDED.test(place);
+  const keys = Array.isArray(value) ? value.map((one, i) => [i, one] as const) : Object.entries(value);
+  return [
+    ...(isNeeded ? [`${place} is needed: "optional" changes nothing, and without it nothing is sold`] : []),
+    ...keys.flatMap(([key, one]) => notesAt(one, [...path, key])),
+  ];
+}
 
 /** The surroundings of a step or a reading. */
 interface Around {
@@ -178,19 +194,15 @@ function ofFlight(read: Fields, path: Path): Mistake[] {
     : [mistake([...path, 'duration'], 'cannot_work', 'is read in place of "arrives": leave one of them out')];
 }
 
-function ofReading({ format, optional }: Fields, path: Path): Mistake[] {
-  const found =
-    optional === true && NEEDED.test(pathText(path))
-      ? [mistake([...path, 'optional'], 'cannot_work', 'is for what may be missing: nothing is sold without this')]
-      : [];
-  if (typeof format !== 'string' || format.startsWith(FILL_IN)) return found;
+function ofReading({ format }: Fields, path: Path): Mistake[] {
+  if (typeof format !== 'string' || format.startsWith(FILL_IN)) return [];
   const fault = dateFault(format, READ_TOKENS);
   const at = [...path, 'format'];
-  if (fault) return [...found, mistake(at, 'word_unknown', fault.message, fault.nearest)];
+  if (fault) return [mistake(at, 'word_unknown', fault.message, fault.nearest)];
   const isTime = /^search\.(out|back)\.read\.(departs|arrives)$/.test(pathText(path));
   return isTime && !/[Hh].*mm|mm.*[Hh]/.test(format)
-    ? [...found, mistake(at, 'cannot_work', 'reads no time of day: add HH:mm, or h:mm A')]
-    : found;
+    ? [mistake(at, 'cannot_work', 'reads no time of day: add HH:mm, or h:mm A')]
+    : [];
 }
 
 const fieldsAt = (value: unknown, ...keys: readonly string[]): Fields =>

@@ -6,12 +6,15 @@ const PSEUDO = [
   'focus-visible focus-within fullscreen has hover in-range indeterminate invalid is lang last-child',
   'last-of-type link modal not nth-child nth-last-child nth-last-of-type nth-of-type only-child only-of-type',
   'open optional out-of-range placeholder-shown popover-open read-only read-write required root scope state',
-  'target user-invalid user-valid valid visited where above below has-text left-of light near',
+  'target user-invalid user-valid valid visited where above below has-text left-of light near nth-match',
   'right-of text text-is text-matches visible',
 ].flatMap((line) => line.split(' '));
 
 /** Other ways of Playwright to point at something; their words are its own to judge. */
-const ENGINE = /^(?:xpath|text|id|data-test(?:-?id)?|visible)\s*=|^\(*\/\/|^\.\.(?:\/|$)/;
+const ENGINE = /^(?:xpath|text|id|data-test(?:-?id)?|nth|visible)\s*=|^\(*\/\/|^\.\.(?:\/|$)/;
+
+/** True for a selector that takes the n-th of what fits. */
+export const pointsByPosition = (selector: string): boolean => /(?:^|>>)\s*nth\s*=|:nth-match\(/.test(selector);
 
 interface Fault {
   readonly message: string;
@@ -30,8 +33,6 @@ const PARTS = [
 export function selectorFault(selector: string): Fault | null {
   const chained = selector.split('>>').map((one) => one.trim());
   for (const part of chained) {
-    if (/^nth\s*=|:nth-match\(/.test(part))
-      return { message: 'points by position: say what the thing is', nearest: null };
     const fault = ENGINE.test(part) ? null : cssFault(part.replace(/^css\s*=/, ''));
     if (fault) return fault;
   }
