@@ -140,7 +140,6 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
   async function hear(frame: Frame, report: Report, answer: Answer): Promise<void> {
     const isField = report.kind !== 'click';
     if (isField && latest.get(report.mark) !== report) return;
-    hasCard ||= isOfCard(report);
     const { host } = new URL(frame.url() || 'about:blank');
     if (host !== '' && host !== home) hosts.add(host);
     if (report.kind === 'enter')
@@ -191,8 +190,11 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
 
   return {
     ...{ hear, miss, lines },
-    /** Later changes of a field are heard in place of earlier ones. */
-    expect: (report: Report) => void latest.set(report.mark, report),
+    /** Later changes of a field are heard in place of earlier ones; a card closes the page before its turn comes. */
+    expect(report: Report): void {
+      latest.set(report.mark, report);
+      hasCard ||= isOfCard(report);
+    },
     /** Nothing but reading leaves the page. */
     isClosed: () => hasCard || now === 'till',
     begins(name: RecordedPage) {

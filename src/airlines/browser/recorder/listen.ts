@@ -97,7 +97,7 @@ export const LISTEN = String.raw`(() => {
     return null;
   };
   const say = (what) => window.farelockSaw(what).catch(() => false);
-  /** What an event presses, and its words with those close around it; null: a field, or nothing. */
+  /** The element that an event presses, its words, and those close to it; null: a field, or nothing. */
   const pressedBy = (event) => {
     const path = event.composedPath().filter((one) => one instanceof Element);
     const [from] = path;
@@ -175,7 +175,7 @@ export const LISTEN = String.raw`(() => {
       if (field.type === 'checkbox') return void say({ ...given, kind: field.checked ? 'tick' : 'untick' });
       if (field.type === 'radio') return void say({ ...given, kind: 'tick' });
       const account = given.isCard ? undefined : isSecret(field) ? 'password' : isUser(field) ? 'user' : undefined;
-      // What a person types of an own account stays in the page.
+      // The words of a person's own account stay in the page.
       void say({ ...given, kind: 'fill', account, value: account ? '' : (field.value ?? field.textContent) });
     },
     true,

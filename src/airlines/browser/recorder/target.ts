@@ -15,7 +15,7 @@ interface Named {
   readonly name: string;
 }
 
-/** What a page knows of an element, beside its role and name. */
+/** The page's report of an element, beside its role and name. */
 export interface Known {
   readonly mark: string;
   /** Its own words, or those close to it. */
@@ -36,7 +36,7 @@ export interface Found {
   readonly target: Target | null;
   readonly role: string;
   readonly name: string;
-  /** What is around it, the inner one first. */
+  /** The things around it, the inner one first. */
   around(): Promise<readonly Named[]>;
 }
 

@@ -11,7 +11,7 @@ export const RECORDED_CARD = { number: '4000000000000002', expiry: '2031-12', cv
 /** Dates without a sign between their parts. */
 const RUNS = ['YYYYMMDD', 'DDMMYYYY', 'MMDDYYYY', 'DDMMYY', 'MMYY', 'MMYYYY'];
 const TOKENS = ['YYYY', 'MMMM', 'MMM', 'DD', 'MM', 'D', 'M', 'YY', 'dddd', 'ddd'];
-/** As `TOKENS`, for dates with a month's name or one digit alone, which seldom have a zero before a digit. */
+/** Tokens of dates with a month's name or a single digit, which seldom begin with a zero. */
 const SHORT = ['YYYY', 'MMMM', 'MMM', 'D', 'M', 'DD', 'MM', 'YY', 'dddd', 'ddd'];
 
 /** The words to type: the journey, the invented traveller, and the card. */

@@ -107,7 +107,7 @@ export interface TillTarget {
   readonly target: Target;
   /** Visible things that fit: one is right. */
   readonly count: number;
-  /** What lies over the pay button; null: nothing, or it is no button. */
+  /** The thing that lies over the pay button; null: none, or this is no button. */
   readonly cover: string | null;
   /** Where it is not one. */
   readonly near: readonly Near[];

@@ -54,7 +54,7 @@ export async function trialOf(
 export const placeText = (place: Place): string =>
   place.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`)).join('');
 
-/** What the documents of `try` and `doctor` have in common; writes the pages into the folder. */
+/** The common part of the documents of `try` and `doctor`; writes the pages into the folder. */
 export const visited = ({ recipe, trials, folder }: { recipe: Recipe; trials: readonly Trial[]; folder: string }) => {
   const failure = trials.at(-1)?.failure ?? null;
   return {

@@ -164,7 +164,7 @@ export function failureLines(failure: TriedDocument['failure'], { paint, width }
 const nearLines = (nearest: NonNullable<TriedDocument['failure']>['nearest'], paint: Screen['paint']): string[] =>
   nearest.map(({ target, words, likeness }) => `    ${words}  ${paint.dim(`${likeness}  ${JSON.stringify(target)}`)}`);
 
-/** What the pages said and asked for besides. */
+/** Dialogs of the pages, and hosts that they asked for. */
 export const besidesLines = (
   { refused_hosts: hosts, dialogs }: Pick<TriedDocument, 'refused_hosts' | 'dialogs'>,
   { width }: Screen,
