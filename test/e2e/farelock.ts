@@ -51,7 +51,8 @@ export function farelockIn(env: Record<string, string> = {}, home = mkdtempSync(
         json: <T>() => JSON.parse(ran.stdout) as T,
       };
     },
-    close: () => rmSync(home, { recursive: true, force: true }),
+    // A process that was ended with its terminal may still write its last file.
+    close: () => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
   };
 }
 

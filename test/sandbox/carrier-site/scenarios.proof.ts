@@ -26,8 +26,9 @@ const nothing = (kind: BookOutcome['kind']): Expected => ({ first: [kind], last:
 const misfit: Expected = { first: ['failed'], last: null, presses: 0, sales: [0] };
 const booked: Expected = { first: ['booked'], last: 'booked', presses: 1, sales: [1] };
 const later: Expected = { first: ['pending'], last: 'booked', presses: 1, sales: [1] };
+/** On a machine that is busy the wait for a mail may be over before the first answer. */
 const unknown = (...sales: number[]): Expected => ({
-  first: ['pending'],
+  first: ['pending', 'payment_pressed_no_confirmation'],
   last: 'payment_pressed_no_confirmation',
   presses: 1,
   sales,
@@ -116,7 +117,7 @@ describe.runIf(chromium)('the pretend carrier', () => {
     }
   }
 
-  test.each(SITE_SCENARIO_NAMES)('%s ends truly, each time', async (scenario) => {
+  test.each(SITE_SCENARIO_NAMES)('%s ends truly, each time', { timeout: 5 * PATIENCE_MS }, async (scenario) => {
     const turns = upTo(rounds(0, 20));
     const workers = upTo(AT_ONCE).map(async () => {
       for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {

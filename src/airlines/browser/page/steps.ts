@@ -23,6 +23,8 @@ type Doing<D extends Step['do']> = Extract<Step, { do: D }>;
 const TRY_MS = 700;
 const CLICK_MS = 2_500;
 const ACT_MS = 5_000;
+/** A field is free before it is written to: what takes long is a page that is busy. */
+const WRITE_MS = 20_000;
 
 export function walkOf(visit: Visit, part: RecipePart, values: Values, cleared = new Map<number, number>()): Walk {
   const { phones, account } = visit;
@@ -164,12 +166,21 @@ async function write(walk: Walk, { do: how, at, value, within_ms }: Doing<'fill'
   const text = filled(value, walk.values, walk.visit.recipe.site);
   if (namesIn(value).some(isPersonal)) walk.visit.personal.add(text);
   const field = await ready(walk, at, name, within_ms);
-  await field.fill(how === 'fill' ? text : '', { timeout: ACT_MS });
-  if (how === 'type') await field.pressSequentially(text, { timeout: ACT_MS });
   // Sites group digits as they are typed.
   const bare = (of: string) => of.replace(/[\s./-]/g, '').toLowerCase();
-  const isThere = bare(await field.inputValue({ timeout: ACT_MS })) === bare(text);
-  if (!isThere) throw new Misfit(walk.part, name, 'the field holds something else than was written', at);
+  // Once: a form may send itself at the last digit.
+  const written = async () => {
+    await field.fill(how === 'fill' ? text : '', { timeout: WRITE_MS });
+    if (how === 'type') await field.pressSequentially(text, { timeout: WRITE_MS });
+    const isThere = bare(await field.inputValue({ timeout: WRITE_MS })) === bare(text);
+    return isThere ? null : 'the field holds something else than was written';
+  };
+  const lacking = await written().catch((error: unknown) => {
+    // Playwright's own error repeats what was written.
+    if (isTimeout(error)) return `the field took no words within ${WRITE_MS / 1_000} s`;
+    throw error;
+  });
+  if (lacking !== null) throw new Misfit(walk.part, name, lacking, at);
 }
 
 /** The page's value for ours. */
@@ -288,7 +299,8 @@ export const free = (walk: Walk, target: Target, name: string, withinMs?: number
   until(walk, name, withinMs, async () => {
     const looked = await single(walk, target);
     const hindrance = await looked.found?.click({ trial: true, timeout: CLICK_MS }).then(() => null, hindered);
-    return hindrance ? { saw: `${wordsOf(target)} is ${hindrance}` } : looked;
+    if (!hindrance) return looked;
+    return { saw: `${wordsOf(target)} is ${hindrance.words}`, isCovered: hindrance.isCover };
   });
 
 /** Clicks once when possible; a cover that appears meanwhile means no click, and walls are cleared first. */
@@ -329,7 +341,7 @@ export const isPressed = (one: Pick<Locator, 'click'>, tells = isRead()): Promis
     (error: unknown) => !isTimeout(error) || !tells || error.message.includes(BEGUN),
   );
 
-const hindered = (error: unknown): string => hindranceIn(error) ?? 'covered or disabled';
+const hindered = (error: unknown) => hindranceIn(error) ?? { words: 'covered or disabled', isCover: false };
 
 /** Clicks. @returns why certainly nothing was clicked, else null, as a second click could undo the first */
 export async function clickOnce(one: Locator): Promise<string | null> {
@@ -340,6 +352,6 @@ export async function clickOnce(one: Locator): Promise<string | null> {
     if (error instanceof Error && /strict mode violation/.test(error.message)) return 'there several times';
     if (!isTimeout(error)) throw error;
     const last = error.message.split('retrying click action').at(-1) ?? '';
-    return !isRead() || last.includes(BEGUN) ? null : hindered(error);
+    return !isRead() || last.includes(BEGUN) ? null : hindered(error).words;
   }
 }

@@ -10,12 +10,14 @@ export class Misfit extends Error {
    * @param step such as `search 3 (fill "From")`
    * @param saw the page instead, without personal data
    * @param at the target that did not fit
+   * @param isCovered something lies over a target that is there
    */
   constructor(
     readonly part: RecipePart,
     readonly step: string,
     readonly saw: string,
     readonly at?: Target | undefined,
+    readonly isCovered = false,
   ) {
     super(`${step}: ${saw}`);
   }
@@ -129,12 +131,18 @@ const isMoving = (error: unknown): boolean =>
   (error.name === 'TimeoutError' ||
     /context was destroyed|frame was detached|not attached|navigat|Cannot find context/i.test(error.message));
 
+interface Hindrance {
+  readonly words: string;
+  readonly isCover: boolean;
+}
+
 /** Says what kept Playwright from an element, by its log; null: its log says nothing. */
-export function hindranceIn(error: unknown): string | null {
+export function hindranceIn(error: unknown): Hindrance | null {
   const log = error instanceof Error ? error.message : '';
   const [, cover, off] = [...log.matchAll(HINDRANCE)].at(-1) ?? [];
-  if (cover !== undefined) return `covered by ${coverIn(cover)}`;
-  return off === undefined ? null : off === 'outside of the viewport' ? 'outside of the window' : 'disabled';
+  if (cover !== undefined) return { words: `covered by ${coverIn(cover)}`, isCover: true };
+  if (off === undefined) return null;
+  return { words: off === 'outside of the viewport' ? 'outside of the window' : 'disabled', isCover: false };
 }
 
 const HINDRANCE = /- (?:(<.*>.*) intercepts pointer events|element is (not enabled|inert|outside of the viewport))/g;
@@ -217,6 +225,8 @@ interface Looked<T> {
   readonly saw?: string | undefined;
   /** The target that did not fit. */
   readonly at?: Target | undefined;
+  /** Something lies over a target that is there. */
+  readonly isCovered?: boolean;
 }
 
 /** Repeats a look until it finds something or time is over, past walls. @throws Misfit, Stopped, BrowserGone */
@@ -224,6 +234,7 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
   const endsAtMs = performance.now() + (withinMs ?? WITHIN_MS);
   let saw = 'nothing';
   let at: Target | undefined;
+  let isCovered: boolean | undefined;
   for (;;) {
     stillThere(walk);
     // Looks once more after the deadline.
@@ -234,7 +245,7 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
       const looked: Looked<T> = stuck === null ? await look() : { saw: stuck };
       if (looked.found !== undefined) return looked.found;
       saw = looked.saw ?? saw;
-      ({ at } = looked);
+      ({ at, isCovered } = looked);
     } catch (error) {
       if (error instanceof Unreadable) saw = error.message;
       else if (!isMoving(error)) {
@@ -243,12 +254,12 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
         throw error;
       } else {
         const hindrance = hindranceIn(error);
-        saw = hindrance === null ? 'something that does not stand still' : `it is ${hindrance}`;
+        saw = hindrance === null ? 'something that does not stand still' : `it is ${hindrance.words}`;
       }
     }
     if (isLast) {
       stillThere(walk);
-      throw new Misfit(walk.part, step, `${saw}, ${await pageSeen(walk)}`, at);
+      throw new Misfit(walk.part, step, `${saw}, ${await pageSeen(walk)}`, at, isCovered);
     }
     await pause(PAUSE_MS);
   }

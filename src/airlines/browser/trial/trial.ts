@@ -182,6 +182,8 @@ function beginRun(options: TrialOptions) {
     agreed: known?.agreed ?? null,
     till: null as Till | null,
     failure: null as Failure | null,
+    /** The flights of the last trial are sold or gone. */
+    isGone: false,
     places: [] as Place[],
     storageState: null as StorageState | null,
   };
@@ -203,10 +205,7 @@ export async function tryRecipe(options: TrialOptions) {
   }
   const run = beginRun(options);
   await findAndWalk(run);
-  if (run.known && run.failure?.saw.startsWith('offer_gone')) {
-    // The flights of the last trial are sold or gone.
-    await findAndWalk(Object.assign(run, { known: null, failure: null, places: [] }));
-  }
+  if (run.known && run.isGone) await findAndWalk(Object.assign(run, { known: null, failure: null, places: [] }));
   const { offers, fares, till, failure, watch, refused, dialogs, began, agreed, places, storageState, asked, digests } =
     run;
   const kept: Kept = {
@@ -332,7 +331,7 @@ const coverOf = (walk: Walk, target: Target): Promise<string | null> =>
     () => null,
     (error: unknown) => {
       if (!(error instanceof Misfit)) throw error;
-      return / is covered by /.test(error.saw) ? error.saw : null;
+      return error.isCovered ? error.saw : null;
     },
   );
 
@@ -360,6 +359,7 @@ async function visiting(
   } catch (error) {
     signal.throwIfAborted();
     run.failure = await failureOf(run, visit, error);
+    run.isGone = error instanceof Stopped && error.reason === 'offer_gone';
     await watch.look(run.failure.part, true).catch(() => undefined);
   } finally {
     signal.removeEventListener('abort', leave);
