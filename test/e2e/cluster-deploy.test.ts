@@ -119,56 +119,60 @@ const recorded = () =>
     return JSON.parse(readFileSync(path, 'utf8')) as { state: string; buffer: Address; program: Address };
   });
 
-test('killed three times and resumed: the SOL spent is the rent plus the fees, and nothing is left over', async () => {
-  const authority = await funded();
-  const before = await lamportsOf(authority);
-  const plan = await ran<{ program: null; rent: string; fees: string; transactions: number }>(operator, [
-    ...['cluster', 'deploy', '--final', '--dry-run'],
-  ]);
-  const elf = escrowElf();
-  const rent = await rentOf(36, 45 + elf.length);
-  expect(plan.program).toBeNull();
-  expect(Number(plan.rent)).toBeCloseTo(rent / 1e9, 9);
+proofTest(
+  'killed three times and resumed: the SOL spent is the rent plus the fees, and nothing is left over',
+  async () => {
+    const authority = await funded();
+    const before = await lamportsOf(authority);
+    const plan = await ran<{ program: null; rent: string; fees: string; transactions: number }>(operator, [
+      ...['cluster', 'deploy', '--final', '--dry-run'],
+    ]);
+    const elf = escrowElf();
+    const rent = await rentOf(36, 45 + elf.length);
+    expect(plan.program).toBeNull();
+    expect(Number(plan.rent)).toBeCloseTo(rent / 1e9, 9);
 
-  // The buffer is there, and nobody heard of it.
-  await killedAt(1, 'after', ['--final']);
-  const [begun] = recorded();
-  expect(begun).toMatchObject({ state: 'open' });
-  // Half of the code is written.
-  await killedAt(8, 'before', []);
-  const resumed = await ran<{ is_resumed: boolean; program: string; transactions: number }>(operator, [
-    ...['cluster', 'deploy', '--dry-run'],
-  ]);
-  expect(resumed).toMatchObject({ is_resumed: true, program: begun?.program });
-  expect(resumed.transactions).toBeLessThan(plan.transactions - 4);
-  // The program is there; the right to change it is not given up yet.
-  await killedAt(resumed.transactions - 1, 'after', []);
-  expect((await ran<{ program: { status: string } }>(operator, ['cluster', 'check'])).program).toMatchObject({
-    status: 'shipped',
-    upgrade_authority: authority,
-  });
-  const done = await ran<Deployed>(operator, ['cluster', 'deploy', '--yes']);
-  expect(done).toMatchObject({ status: 'deployed', program: begun?.program, upgrade_authority: null });
+    // The buffer is there, and nobody heard of it.
+    await killedAt(1, 'after', ['--final']);
+    const [begun] = recorded();
+    expect(begun).toMatchObject({ state: 'open' });
+    // Half of the code is written.
+    await killedAt(8, 'before', []);
+    const resumed = await ran<{ is_resumed: boolean; program: string; transactions: number }>(operator, [
+      ...['cluster', 'deploy', '--dry-run'],
+    ]);
+    expect(resumed).toMatchObject({ is_resumed: true, program: begun?.program });
+    expect(resumed.transactions).toBeLessThan(plan.transactions - 4);
+    // The program is there; the right to change it is not given up yet.
+    await killedAt(resumed.transactions - 1, 'after', []);
+    expect((await ran<{ program: { status: string } }>(operator, ['cluster', 'check'])).program).toMatchObject({
+      status: 'shipped',
+      upgrade_authority: authority,
+    });
+    const done = await ran<Deployed>(operator, ['cluster', 'deploy', '--yes']);
+    expect(done).toMatchObject({ status: 'deployed', program: begun?.program, upgrade_authority: null });
 
-  const fees = await feesOf(authority);
-  expect(before - (await lamportsOf(authority))).toBe(rent + fees);
-  // A write that was on its way when the process died may have been sent a second time.
-  expect(fees).toBeGreaterThanOrEqual(Math.round(Number(plan.fees) * 1e9));
-  expect(fees).toBeLessThanOrEqual(Math.round(Number(plan.fees) * 1e9) + 4 * 5_000);
-  expect(await lamportsOf(done.program)).toBe(await rentOf(36));
-  expect(await lamportsOf(await programDataOf(done.program))).toBe(await rentOf(45 + elf.length));
-  expect(await lamportsOf(begun?.buffer ?? authority)).toBe(0);
-  expect(recorded()).toMatchObject([{ state: 'done', program: done.program }]);
-  expect(await ran(operator, ['cluster', 'check'])).toMatchObject({
-    status: 'ok',
-    program: { address: done.program, status: 'shipped', upgrade_authority: null },
-  });
-  // Run again, it has nothing to do.
-  expect(await ran(operator, ['cluster', 'deploy', '--yes'])).toMatchObject({
-    status: 'unchanged',
-    program: done.program,
-  });
-}, 120_000);
+    const fees = await feesOf(authority);
+    expect(before - (await lamportsOf(authority))).toBe(rent + fees);
+    // A write that was on its way when the process died may have been sent a second time.
+    expect(fees).toBeGreaterThanOrEqual(Math.round(Number(plan.fees) * 1e9));
+    expect(fees).toBeLessThanOrEqual(Math.round(Number(plan.fees) * 1e9) + 4 * 5_000);
+    expect(await lamportsOf(done.program)).toBe(await rentOf(36));
+    expect(await lamportsOf(await programDataOf(done.program))).toBe(await rentOf(45 + elf.length));
+    expect(await lamportsOf(begun?.buffer ?? authority)).toBe(0);
+    expect(recorded()).toMatchObject([{ state: 'done', program: done.program }]);
+    expect(await ran(operator, ['cluster', 'check'])).toMatchObject({
+      status: 'ok',
+      program: { address: done.program, status: 'shipped', upgrade_authority: null },
+    });
+    // Run again, it has nothing to do.
+    expect(await ran(operator, ['cluster', 'deploy', '--yes'])).toMatchObject({
+      status: 'unchanged',
+      program: done.program,
+    });
+  },
+  120_000,
+);
 
 proofTest(
   'given up after a kill, it takes the rent of the buffer back, and the next one begins anew',

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
 import { callerOf, pathOf } from '../partner/stack.ts';
-import { proofTest } from '../proof-only.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
@@ -29,7 +28,7 @@ test.runIf(postgresKeepsTime)(
   },
 );
 
-proofTest.runIf(postgresKeepsTime)(
+test.runIf(postgresKeepsTime)(
   'a machine whose clock goes wrong while it runs says so, and pages an operator',
   async () => {
     const database = await startPostgres({ nowMs: worldClock.now() });

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openSecrets } from '../../src/kernel/secrets.ts';
 import type { Intent } from '../../src/wire/flights/index.ts';
-import { proofTest } from '../proof-only.ts';
 import { sentSignature } from '../solana/lying-rpc.ts';
 import { farelockIn, PASSENGER } from './farelock.ts';
 import { faultLibrary } from './fault.ts';
@@ -61,79 +60,73 @@ async function openLookout(target: () => string, look: (payment: string) => void
 }
 
 describe.runIf(library !== null)('a disk that forgets', () => {
-  proofTest(
-    'has every payment before it leaves, every transaction before it is sent, and what was told after the power failed',
-    async () => {
-      const disks: ForgettingDisk[] = [];
-      const stage = await openStage(20, (runner) => {
-        const disk = forgettingDisk(library ?? '', runner.home);
-        disks.push(disk);
-        Object.assign(runner.env, disk.env);
-      });
-      const [serviceDisk, clientDisk] = disks as [ForgettingDisk, ForgettingDisk];
-      const paid: boolean[] = [];
-      const sent: boolean[] = [];
-      const lookout = await openLookout(stage.flightsUrl, (payment) => {
-        const secrets = openSecrets(join(stage.traveller.home, 'keys', 'client.json'));
-        const rows = clientDisk.rows<PaymentRow>('client.db', 'select payment_id, payload_sealed from payments');
-        paid.push(
-          rows.some(
-            ({ payment_id: id, payload_sealed: sealed }) =>
-              secrets.decrypt(`payments.payload_sealed.${id}`, sealed) === payment,
-          ),
+  test('has every payment before it leaves, every transaction before it is sent, and what was told after the power failed', async () => {
+    const disks: ForgettingDisk[] = [];
+    const stage = await openStage(20, (runner) => {
+      const disk = forgettingDisk(library ?? '', runner.home);
+      disks.push(disk);
+      Object.assign(runner.env, disk.env);
+    });
+    const [serviceDisk, clientDisk] = disks as [ForgettingDisk, ForgettingDisk];
+    const paid: boolean[] = [];
+    const sent: boolean[] = [];
+    const lookout = await openLookout(stage.flightsUrl, (payment) => {
+      const secrets = openSecrets(join(stage.traveller.home, 'keys', 'client.json'));
+      const rows = clientDisk.rows<PaymentRow>('client.db', 'select payment_id, payload_sealed from payments');
+      paid.push(
+        rows.some(
+          ({ payment_id: id, payload_sealed: sealed }) =>
+            secrets.decrypt(`payments.payload_sealed.${id}`, sealed) === payment,
+        ),
+      );
+    });
+    stage.between.answer = (call, honest) => {
+      if (call.method === 'sendTransaction') {
+        const signature = sentSignature(call);
+        const rows = serviceDisk.rows(
+          'service.db',
+          `select 1 from settlements where signature = '${signature}' union all select 1 from effects where signature = '${signature}'`,
         );
-      });
-      stage.between.answer = (call, honest) => {
-        if (call.method === 'sendTransaction') {
-          const signature = sentSignature(call);
-          const rows = serviceDisk.rows(
-            'service.db',
-            `select 1 from settlements where signature = '${signature}' union all select 1 from effects where signature = '${signature}'`,
-          );
-          sent.push(rows.length > 0);
-        }
-        return honest();
-      };
-      const powerFails = async () => {
-        stage.kill();
-        await stage.ended();
-        serviceDisk.fail();
-        clientDisk.fail();
-        await stage.start();
-        stage.traveller.env.FARELOCK_FLIGHTS_URL = lookout.url;
-      };
-      try {
-        stage.traveller.env.FARELOCK_FLIGHTS_URL = lookout.url;
-        const offer = (await stage.offers()).find(isRefundable);
-        const { intent_id: id } = await ran<Intent>(stage.traveller, ['intent', 'create', offer?.offer_id ?? '']);
-        await powerFails();
-        await ran(stage.traveller, ['book', id, '--passengers', '-', '--yes'], JSON.stringify([PASSENGER]));
-        const listed = () => ran<{ payments: { payment_id: string }[] }>(stage.traveller, ['payments', 'list']);
-        const ids = async () => (await listed()).payments.map(({ payment_id: one }) => one);
-        const known = await ids();
-        await powerFails();
-        expect((await ran<Intent>(stage.traveller, ['status', id])).status).toBe('booked');
-        expect(await ids()).toEqual(known);
-        await ran(stage.traveller, ['refund', 'request', id, '--reason', 'The meeting was called off.']);
-        await powerFails();
-        await stage.desk(`/refund-requests/${id}/approve`, {});
-        await expect
-          .poll(async () => (await stage.desk<{ status: string }>(`/refund-requests/${id}`)).status, {
-            timeout: 30_000,
-          })
-          .toBe('refunded');
-        expect(await stage.paidOut(id)).toBe(1);
-        expect(paid.length).toBeGreaterThanOrEqual(4);
-        expect(sent.length).toBeGreaterThanOrEqual(6);
-        expect([...paid, ...sent]).not.toContain(false);
-      } finally {
-        await stage.close();
-        lookout.close();
-        for (const disk of disks) disk.close();
+        sent.push(rows.length > 0);
       }
-    },
-    180_000,
-  );
+      return honest();
+    };
+    const powerFails = async () => {
+      stage.kill();
+      await stage.ended();
+      serviceDisk.fail();
+      clientDisk.fail();
+      await stage.start();
+      stage.traveller.env.FARELOCK_FLIGHTS_URL = lookout.url;
+    };
+    try {
+      stage.traveller.env.FARELOCK_FLIGHTS_URL = lookout.url;
+      const offer = (await stage.offers()).find(isRefundable);
+      const { intent_id: id } = await ran<Intent>(stage.traveller, ['intent', 'create', offer?.offer_id ?? '']);
+      await powerFails();
+      await ran(stage.traveller, ['book', id, '--passengers', '-', '--yes'], JSON.stringify([PASSENGER]));
+      const listed = () => ran<{ payments: { payment_id: string }[] }>(stage.traveller, ['payments', 'list']);
+      const ids = async () => (await listed()).payments.map(({ payment_id: one }) => one);
+      const known = await ids();
+      await powerFails();
+      expect((await ran<Intent>(stage.traveller, ['status', id])).status).toBe('booked');
+      expect(await ids()).toEqual(known);
+      await ran(stage.traveller, ['refund', 'request', id, '--reason', 'The meeting was called off.']);
+      await powerFails();
+      await stage.desk(`/refund-requests/${id}/approve`, {});
+      await expect
+        .poll(async () => (await stage.desk<{ status: string }>(`/refund-requests/${id}`)).status, { timeout: 30_000 })
+        .toBe('refunded');
+      expect(await stage.paidOut(id)).toBe(1);
+      expect(paid.length).toBeGreaterThanOrEqual(4);
+      expect(sent.length).toBeGreaterThanOrEqual(6);
+      expect([...paid, ...sent]).not.toContain(false);
+    } finally {
+      await stage.close();
+      lookout.close();
+      for (const disk of disks) disk.close();
+    }
+  }, 180_000);
 
   test('has keys, journal and ledger of a home that was used for the first time', async () => {
     const runner = farelockIn();

@@ -12,8 +12,6 @@ import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
 import type { CreatedIntent, Intent, Offer, RefundCase, Stuck } from '../../src/wire/flights/index.ts';
-import { proofTest } from '../proof-only.ts';
-import { isProof } from '../rounds.ts';
 import { type RpcCall, said, sentSignature, told } from '../solana/lying-rpc.ts';
 import { signedCall } from './signed-call.ts';
 import { asked, type Between, isRefundable, openStage, payOutOf, type Stage } from './stage.ts';
@@ -23,13 +21,9 @@ import { asked, type Between, isRefundable, openStage, payOutOf, type Stage } fr
  * before the answer, and after the answer when it asks what became of it. The next process ends what was begun.
  */
 
-const ALL_MOMENTS = ['before it is sent', 'once it has landed', 'after the answer'] as const;
-type Moment = (typeof ALL_MOMENTS)[number];
-/** All of them in the long form. */
-const MOMENTS = isProof ? ALL_MOMENTS : (['once it has landed'] as const);
+const MOMENTS = ['before it is sent', 'once it has landed', 'after the answer'] as const;
+type Moment = (typeof MOMENTS)[number];
 
-/** In the gate, beside many others, a transaction must not grow too old while it waits for a processor. */
-const RATE = isProof ? 20 : 8;
 const MINUTE_MS = 60_000;
 const FEE = 100_000n;
 /** Two transactions of the operator, signed twice at most. */
@@ -39,7 +33,7 @@ let stage: Stage;
 let cluster: Cluster;
 let offers: Offer[];
 beforeAll(async () => {
-  stage = await openStage(RATE);
+  stage = await openStage(20);
   cluster = await openRpcCluster({ urls: [stage.rpcUrl], clock: systemClock });
 }, 120_000);
 afterAll(() => stage?.close());
@@ -113,7 +107,7 @@ test.each(MOMENTS)(
   120_000,
 );
 
-proofTest.each([true, false])(
+test.each([true, false])(
   'a pay-out that landed unrecorded, and is forgotten, ends by an operator who retries it (forgotten then: %s)',
   async (isForgottenThen) => {
     const id = await requested();
@@ -181,7 +175,7 @@ async function payerWith(usdc: bigint) {
   return { signer, account, holds, pay, create };
 }
 
-proofTest.each(MOMENTS)(
+test.each(MOMENTS)(
   'an unpaid escrow whose refund and close is killed %s is gone, and its payer is free',
   async (moment) => {
     const [payer, friend] = [await payerWith(FEE), await payerWith(0n)];
@@ -217,7 +211,7 @@ proofTest.each(MOMENTS)(
   180_000,
 );
 
-proofTest.each(MOMENTS)(
+test.each(MOMENTS)(
   'an escrow that expired with dust in it, killed %s, gives it back once',
   async (moment) => {
     const payer = await payerWith(FEE + 1n);

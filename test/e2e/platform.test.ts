@@ -182,7 +182,7 @@ describe.runIf(built)('a platform of its own', () => {
     },
   );
 
-  test('the service killed while it waits for an answer: started again, it has the order, once', async () => {
+  proofTest('the service killed while it waits for an answer: started again, it has the order, once', async () => {
     const taken = async () => {
       const booked = await fetch(`${platform.shown.url}/admin/orders/pix`);
       return ((await booked.json()) as { orders: unknown[] }).orders.length;

@@ -101,7 +101,7 @@ test('a journal that was sealed with another key ring is refused', async () => {
   expect(await refused(home, PAYING)).toMatchObject({ code: 'database_of_another_home', exitCode: 5 });
 });
 
-test('a database from before the mark gets it with the first start, of several too', async () => {
+proofTest('a database from before the mark gets it with the first start, of several too', async () => {
   const home = copyOfUsed();
   const file = new Sqlite(join(home, 'service.db'));
   file.exec("delete from meta where key in ('home_identity', 'seen_ledger')");

@@ -6,7 +6,6 @@ import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { worldClock } from '../clock.ts';
-import { proofTest } from '../proof-only.ts';
 import { pgbouncerIsInstalled, postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { BIN, farelockIn, PASSENGER, type Runner, serveIn } from './farelock.ts';
 
@@ -86,7 +85,7 @@ test.runIf(postgresKeepsTime && pgbouncerIsInstalled)(
   },
 );
 
-proofTest.runIf(postgresKeepsTime).each([90, -90])(
+test.runIf(postgresKeepsTime).each([90, -90])(
   'a process whose clock is %i seconds ahead of the database takes no part',
   async (seconds) => {
     const database = await startPostgres({ nowMs: worldClock.now() });

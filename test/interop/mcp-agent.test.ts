@@ -205,27 +205,30 @@ describe('a payment above the allowance is asked of the person behind the client
     expect(before - (await balance())).toBeCloseTo(0.1, 5);
   });
 
-  test('killed after a yes: the next server sends it again only with a yes of its own, and charges once', async () => {
-    const before = await balance();
-    const given = { from: 'LIS', to: 'BER', depart: '+71d' };
-    const first = new Client({ name: 'agent', version: '1.0.0' }, { capabilities: { elicitation: {} } });
-    const transport = processOf('--allow-spending', '0');
-    first.setRequestHandler(ElicitRequestSchema, () => {
-      // After the answer has left, in the middle of the payment.
-      setTimeout(() => process.kill(transport.pid ?? 0, 'SIGKILL'), 30);
-      return yes();
-    });
-    await first.connect(transport);
-    open.push(first);
-    await call(first, 'search', given).catch(() => null);
-    expect((await call(await agent('--allow-spending', '0'), 'search', given)).error).toMatchObject({
-      code: 'payment_above_cap',
-    });
-    const { client, asked } = await asking(yes, '--allow-spending', '0');
-    expect((await call(client, 'search', given)).error).toBeUndefined();
-    expect(asked).toHaveLength(1);
-    expect(before - (await balance())).toBeCloseTo(0.1, 5);
-  });
+  proofTest(
+    'killed after a yes: the next server sends it again only with a yes of its own, and charges once',
+    async () => {
+      const before = await balance();
+      const given = { from: 'LIS', to: 'BER', depart: '+71d' };
+      const first = new Client({ name: 'agent', version: '1.0.0' }, { capabilities: { elicitation: {} } });
+      const transport = processOf('--allow-spending', '0');
+      first.setRequestHandler(ElicitRequestSchema, () => {
+        // After the answer has left, in the middle of the payment.
+        setTimeout(() => process.kill(transport.pid ?? 0, 'SIGKILL'), 30);
+        return yes();
+      });
+      await first.connect(transport);
+      open.push(first);
+      await call(first, 'search', given).catch(() => null);
+      expect((await call(await agent('--allow-spending', '0'), 'search', given)).error).toMatchObject({
+        code: 'payment_above_cap',
+      });
+      const { client, asked } = await asking(yes, '--allow-spending', '0');
+      expect((await call(client, 'search', given)).error).toBeUndefined();
+      expect(asked).toHaveLength(1);
+      expect(before - (await balance())).toBeCloseTo(0.1, 5);
+    },
+  );
 
   proofTest(
     'a pay-out above the allowance is asked too: after a no nothing is decided, after a yes it is paid out',

@@ -12,7 +12,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from '../e2e/farelock.ts';
-import { cases } from '../proof-only.ts';
+import { cases, proofTest } from '../proof-only.ts';
 
 /** Agents that have nothing but MCP and a keypair buy at `/mcp` of `farelock serve`, with stock clients of MCP and x402. */
 
@@ -183,7 +183,7 @@ test('one journal: what was paid over MCP is answered over HTTP as well, and nei
 
 const withoutReceipt = (answer: object) => JSON.parse(JSON.stringify(answer).replace(/"signature":"ey[^"]+"/, '"":0'));
 
-test('a lost answer, and a service that dies: the same payment gets its answer, and is charged once', async () => {
+proofTest('a lost answer, and a service that dies: the same payment gets its answer, and is charged once', async () => {
   let losing = false;
   const lossy = async (input: string | URL | Request, init?: RequestInit) => {
     const answer = await patient(input, init);

@@ -384,26 +384,29 @@ describe('in a home of its own', () => {
     expect(await held()).toBe(before);
   });
 
-  test('killed in the middle of a call: the next server charges once, and only within its own allowance', async () => {
-    const before = await held();
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [BIN, 'mcp', '--allow-spending', '5'],
-      env: { ...own.env, PATH: process.env.PATH ?? '' },
-      stderr: 'ignore',
-    });
-    const client = await connectOver(transport);
-    const asked = { ...SEARCH, depart: '+70d', no_wait: true };
-    const cut = call(client, 'search', asked).catch(() => null);
-    process.kill(transport.pid ?? 0, 'SIGKILL');
-    await cut;
-    const small = await connectTo(own, '--allow-spending', '0.05');
-    const refused = await call(small, 'search', asked);
-    expect(refused).toMatchObject({ isError: true, code: 'payment_above_cap' });
-    const enough = await connectTo(own, '--allow-spending', '5');
-    expect(await call(enough, 'search', asked)).toMatchObject({ isError: false });
-    expect(before - (await held())).toBeCloseTo(0.1, 5);
-  });
+  proofTest(
+    'killed in the middle of a call: the next server charges once, and only within its own allowance',
+    async () => {
+      const before = await held();
+      const transport = new StdioClientTransport({
+        command: process.execPath,
+        args: [BIN, 'mcp', '--allow-spending', '5'],
+        env: { ...own.env, PATH: process.env.PATH ?? '' },
+        stderr: 'ignore',
+      });
+      const client = await connectOver(transport);
+      const asked = { ...SEARCH, depart: '+70d', no_wait: true };
+      const cut = call(client, 'search', asked).catch(() => null);
+      process.kill(transport.pid ?? 0, 'SIGKILL');
+      await cut;
+      const small = await connectTo(own, '--allow-spending', '0.05');
+      const refused = await call(small, 'search', asked);
+      expect(refused).toMatchObject({ isError: true, code: 'payment_above_cap' });
+      const enough = await connectTo(own, '--allow-spending', '5');
+      expect(await call(enough, 'search', asked)).toMatchObject({ isError: false });
+      expect(before - (await held())).toBeCloseTo(0.1, 5);
+    },
+  );
 
   proofTest('a refund is paid out only within the allowance, and counts', async () => {
     await ownBeside.run(['wallet', 'airdrop', '--usdc', '3000']);

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { CreatedIntent, Intent, Order, SearchResponse } from '../../src/wire/flights/index.ts';
 import { worldClock } from '../clock.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from '../e2e/farelock.ts';
-import { cases } from '../proof-only.ts';
+import { cases, proofTest } from '../proof-only.ts';
 
 /**
  * The whole journey paid by the stock client of MPP, against `farelock serve`. Some answers are lost on their way. The
@@ -152,26 +152,28 @@ test('search, intent, book, poll, order: every call paid by the stock client of 
   }
 });
 
-test('killed once it had settled: after the restart the same credential is answered, and charged once', {
-  timeout: 120_000,
-}, async () => {
-  const before = await holds();
-  const body = JSON.stringify({ origin_iata: 'LIS', destination_iata: 'MAD', depart_date: depart });
-  const call = (extra: Record<string, string> = {}): RequestInit => ({
-    ...{ method: 'POST', body },
-    headers: { 'content-type': 'application/json', ...extra },
-  });
-  losing = 1;
-  expect((await mppx.fetch(`${served.flightsUrl}/air/search`, call())).status).toBe(503);
-  served.kill();
-  await served.ended;
-  served = await serveIn(home);
-  chain = new Connection(served.rpcUrl, 'confirmed');
-  const answer = await fetch(`${served.flightsUrl}/air/search`, call({ Authorization: sent.at(-1) ?? '' }));
-  expect(answer.status).toBe(200);
-  expect(Receipt.fromResponse(answer).status).toBe('success');
-  expect(before - (await holds())).toBe(100_000);
-});
+proofTest(
+  'killed once it had settled: after the restart the same credential is answered, and charged once',
+  { timeout: 120_000 },
+  async () => {
+    const before = await holds();
+    const body = JSON.stringify({ origin_iata: 'LIS', destination_iata: 'MAD', depart_date: depart });
+    const call = (extra: Record<string, string> = {}): RequestInit => ({
+      ...{ method: 'POST', body },
+      headers: { 'content-type': 'application/json', ...extra },
+    });
+    losing = 1;
+    expect((await mppx.fetch(`${served.flightsUrl}/air/search`, call())).status).toBe(503);
+    served.kill();
+    await served.ended;
+    served = await serveIn(home);
+    chain = new Connection(served.rpcUrl, 'confirmed');
+    const answer = await fetch(`${served.flightsUrl}/air/search`, call({ Authorization: sent.at(-1) ?? '' }));
+    expect(answer.status).toBe(200);
+    expect(Receipt.fromResponse(answer).status).toBe('success');
+    expect(before - (await holds())).toBe(100_000);
+  },
+);
 
 describe('the lines of docs/paying.md', () => {
   const page = readFileSync(join(ROOT, 'docs/paying.md'), 'utf8');

@@ -90,7 +90,7 @@ describe.runIf(chromium)('a visit', () => {
     await visit.close();
   });
 
-  test('leaves nothing behind, and ends when its time is over', async () => {
+  proofTest('leaves nothing behind, and ends when its time is over', async () => {
     const site = await serve({ '/': '<script>for(;;);</script>' });
     closing.push(site.close);
     // Of this process: other files of tests have browsers of their own.

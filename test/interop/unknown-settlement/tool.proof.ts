@@ -7,7 +7,6 @@ import type { SearchResponse } from '../../../src/wire/flights/index.ts';
 import { worldClock } from '../../clock.ts';
 import { BIN, farelockIn, type Runner, type Served, serveIn } from '../../e2e/farelock.ts';
 import { asked } from '../../e2e/stage.ts';
-import { proofTest } from '../../proof-only.ts';
 import { LOSSES, type Misbehaving, openMisbehaving } from './misbehaving.ts';
 
 /**
@@ -76,7 +75,7 @@ test('killed while it waits for the answer: the same command brings it, with the
 
 const MODES = ['a 5xx after settling', 'a second 402 after settling', 'a slow answer'] as const;
 
-proofTest.each(MODES)('%s: the command that it names brings the answer', { timeout: 180_000 }, async (mode) => {
+test.each(MODES)('%s: the command that it names brings the answer', { timeout: 180_000 }, async (mode) => {
   const before = await held();
   between.behave(LOSSES[mode]());
   const lost = await tool.run([...search(), '--timeout', mode === 'a slow answer' ? '0.5' : '10']);
@@ -126,22 +125,19 @@ async function stock() {
   return { post, sign, spent };
 }
 
-proofTest(
-  'the stock client that repeats its payload is charged once; one that signs anew buys a second answer',
-  async () => {
-    const { post, sign, spent } = await stock();
-    const first = await sign();
-    between.behave(LOSSES['a 5xx after settling']());
-    for (let again = 0; again < 2; again++) expect((await post(first)).status).toBe(502);
-    between.behave();
-    const answer = await post(first);
-    expect(answer.status).toBe(200);
-    expect(await spent()).toBe(PRICE);
-    // A payment is bound to its challenge: nothing ties a new one to the call that was lost, so that it is a new call.
-    expect((await post(await sign())).status).toBe(200);
-    expect(await spent()).toBe(2 * PRICE);
-    // And the first one still has its own answer, for nothing.
-    expect(await (await post(first)).text()).toBe(await answer.text());
-    expect(await spent()).toBe(2 * PRICE);
-  },
-);
+test('the stock client that repeats its payload is charged once; one that signs anew buys a second answer', async () => {
+  const { post, sign, spent } = await stock();
+  const first = await sign();
+  between.behave(LOSSES['a 5xx after settling']());
+  for (let again = 0; again < 2; again++) expect((await post(first)).status).toBe(502);
+  between.behave();
+  const answer = await post(first);
+  expect(answer.status).toBe(200);
+  expect(await spent()).toBe(PRICE);
+  // A payment is bound to its challenge: nothing ties a new one to the call that was lost, so that it is a new call.
+  expect((await post(await sign())).status).toBe(200);
+  expect(await spent()).toBe(2 * PRICE);
+  // And the first one still has its own answer, for nothing.
+  expect(await (await post(first)).text()).toBe(await answer.text());
+  expect(await spent()).toBe(2 * PRICE);
+});

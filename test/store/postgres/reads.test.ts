@@ -67,7 +67,7 @@ test.runIf(postgresIsInstalled)('what may be seconds old is read from the standb
   expect(logged).toEqual([]);
 });
 
-test.runIf(postgresIsInstalled)(
+proofTest.runIf(postgresIsInstalled)(
   'where no standby answers, the primary does, and once that is known, at once',
   async () => {
     const { primary, logged, readsOf } = await opened();
