@@ -246,9 +246,10 @@ export type RecipePart = 'search' | 'fares' | 'passengers' | 'extras' | 'till' |
 /** A setting that a recipe needs and the operator has not set. */
 export type Lack = NonNullable<ReturnType<typeof lackIn>>;
 
+/** @param given falsy where it is not set; true where this visit needs none */
 export function lackIn(
   { carrier, ...recipe }: Recipe,
-  given: Readonly<Record<'account' | 'mailFolder' | 'codeFolder', object | string | null | undefined>>,
+  given: Readonly<Record<'account' | 'mailFolder' | 'codeFolder', unknown>>,
 ) {
   const { code } = recipe.confirmation.challenge ?? {};
   const needs = [

@@ -22,7 +22,7 @@ interface Item {
 /** A report of a page about what the person did there. */
 type Report = Known &
   (
-    | { readonly kind: 'click'; readonly near: string; readonly isInDialog: boolean; readonly item: Item | null }
+    | { readonly kind: 'click'; readonly near: string; readonly isInNotice: boolean; readonly item: Item | null }
     | { readonly kind: 'tick'; readonly item: Item | null }
     | { readonly kind: 'untick' }
     | { readonly kind: 'choose'; readonly value: string; readonly label: string; readonly isCard: boolean }
@@ -177,7 +177,7 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
       return void lines.push(`till.pay:${at(report)}, which was held and not pressed`);
     }
     const list = mayTakeItem() ? await itemOf(frame, report, found, isOurs) : undefined;
-    const dialog = report.isInDialog && !list ? (await found.around()).find((one) => one.role === 'dialog') : undefined;
+    const dialog = report.isInNotice && !list ? (await found.around()).find((one) => one.role === 'dialog') : undefined;
     const after = await ledTo(page, answer);
     if (dialog && !isOurs(dialog.name)) {
       const seen = { role: 'dialog' as const, name: dialog.name, exact: true };

@@ -18,6 +18,9 @@ export const LISTEN = String.raw`(() => {
   const wordsOf = (of) => [of.autocomplete, of.name, of.id, of.placeholder, said(of), labelled(of)].join(' ');
   const isCard = (of) => CARD.test(wordsOf(of));
   const secrets = new WeakSet();
+  const dialogOf = (of) => of.closest('dialog,[role=dialog],[role=alertdialog]');
+  /** Dialogs that were filled in: they are no notice to be cleared away. */
+  const forms = new WeakSet();
   const isSecret = (of) => of.type === 'password' || secrets.has(of) || SECRET.test(wordsOf(of));
   /** The account's name is asked for right before its password. */
   const isUser = (of) => {
@@ -129,8 +132,9 @@ export const LISTEN = String.raw`(() => {
       if (!found) return;
       hold(event);
       const { from, pressed, own, near } = found;
-      const isInDialog = Boolean(pressed.closest('dialog,[role=dialog],[role=alertdialog]'));
-      void say({ kind: 'click', ...known(pressed, own), near, isInDialog, item: itemOf(pressed) }).then((passes) => {
+      const dialog = dialogOf(pressed);
+      const isInNotice = dialog !== null && !forms.has(dialog);
+      void say({ kind: 'click', ...known(pressed, own), near, isInNotice, item: itemOf(pressed) }).then((passes) => {
         if (!passes) return;
         const { clientX, clientY, detail } = event;
         again = new MouseEvent('click', { bubbles: true, cancelable: true, composed: true, view: window, clientX, clientY, detail });
@@ -169,6 +173,8 @@ export const LISTEN = String.raw`(() => {
     (event) => {
       const field = event.composedPath()[0];
       if (!(field instanceof Element)) return;
+      const dialog = dialogOf(field);
+      if (dialog) forms.add(dialog);
       const given = { ...known(field), isCard: isCard(field), item: itemOf(field) };
       if (field.tagName === 'SELECT')
         return void say({ ...given, kind: 'choose', value: field.value, label: field.selectedOptions[0]?.label ?? '' });

@@ -195,7 +195,8 @@ function beginRun(options: TrialOptions) {
  */
 export async function tryRecipe(options: TrialOptions) {
   const { recipe, query, until, account } = options;
-  const lack = lackIn(recipe, { account, mailFolder: 'of no trial', codeFolder: 'of no trial' });
+  // Codes are asked for behind the pay button.
+  const lack = lackIn(recipe, { account, mailFolder: true, codeFolder: true });
   if (lack) throw lackProblem(lack);
   if (!isServed(recipe, query)) {
     throw problem('usage', {
