@@ -3,7 +3,6 @@ import { afterEach, expect, test } from 'vitest';
 import type { Offer } from '../../src/wire/flights/index.ts';
 import { inMemory } from '../cli/memory.ts';
 import { worldClock } from '../clock.ts';
-import { proofTest } from '../proof-only.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { BIN, farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 
@@ -46,7 +45,7 @@ async function bookOn(served: Served): Promise<string> {
   return booked.json<{ status: string }>().status;
 }
 
-proofTest.runIf(postgresKeepsTime)(
+test.runIf(postgresKeepsTime)(
   'a journey on PostgreSQL ends booked',
   async () => {
     const database = await startPostgres({ nowMs: worldClock.now() });

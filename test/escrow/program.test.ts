@@ -3,6 +3,7 @@ import { FeatureSet } from 'litesvm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ESCROW_PROGRAM_ID, escrowAddress, intentHashOf } from '../../src/escrow/address.ts';
 import { openInstructions } from '../../src/escrow/program.ts';
+import { rounds } from '../rounds.ts';
 import { openEscrow } from './program-scene.ts';
 import { createWorld, DAY, START, STATE_RENT, SYSTEM_PROGRAM, TOKEN_RENT, type World } from './program-world.ts';
 
@@ -238,7 +239,7 @@ describe.each([
   // the token program of old.
   test('every instruction stays far below the compute units that a transaction gets by default', async () => {
     const spent: bigint[] = [];
-    for (let n = 0; n < 4; n++) {
+    for (let n = 0; n < rounds(1, 4); n++) {
       const captured = await openEscrow(world, `int_${n}`, { amount: 1_000n, pays: 1_007n });
       const refunded = await openEscrow(world, `other_${n}`, { amount: 1_000n, pays: 1_000n });
       const swept = await world.send([captured.sweep]);

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isHere } from '../needs.mjs';
-import { proofTest } from '../proof-only.ts';
+import { proofDescribe } from '../proof-only.ts';
 import {
   demo,
   emptyFolder,
@@ -102,7 +102,7 @@ describe.runIf(built)('the packed tool', () => {
   });
 });
 
-describe.runIf(built)('installed from the tarball alone', () => {
+proofDescribe.runIf(built)('installed from the tarball alone', () => {
   let why: string | null = null;
   let modules = '';
   let tarball = '';
@@ -131,19 +131,16 @@ describe.runIf(built)('installed from the tarball alone', () => {
   });
 
   // Side by side: most of it is waiting for the registry and the disk.
-  proofTest.concurrent(
-    'a package manager that lets each package see only its own dependencies can run it',
-    async () => {
-      const project = inside('strict');
-      await installWithPnpm(tarball, project);
-      const home = inside('home strict');
-      const isolated = join(project, 'node_modules');
-      expect(readdirSync(isolated).filter((name) => !name.startsWith('.'))).toEqual(['farelock']);
-      expect(await demo({ node: process.execPath, modules: isolated, home })).toMatch(/✓ Booked/);
-    },
-  );
+  test.concurrent('a package manager that lets each package see only its own dependencies can run it', async () => {
+    const project = inside('strict');
+    await installWithPnpm(tarball, project);
+    const home = inside('home strict');
+    const isolated = join(project, 'node_modules');
+    expect(readdirSync(isolated).filter((name) => !name.startsWith('.'))).toEqual(['farelock']);
+    expect(await demo({ node: process.execPath, modules: isolated, home })).toMatch(/✓ Booked/);
+  });
 
-  proofTest.concurrent('without its optional packages it says which one is missing, and how to get it', async () => {
+  test.concurrent('without its optional packages it says which one is missing, and how to get it', async () => {
     const bare = await install(tarball, inside('bare'), ['--omit=optional']);
     const env = { PATH: process.env.PATH, FARELOCK_HOME: inside('bare home'), NO_COLOR: '1' };
     const said = (...args: string[]) =>
@@ -178,7 +175,7 @@ describe.runIf(built)('installed from the tarball alone', () => {
   });
 
   // The oldest that it is for, and those after it. The tests before ran on the Node of this process.
-  proofTest.concurrent.each(
+  test.concurrent.each(
     [
       ['the demo', '20.18.0'],
       ['a paid search', '20'],

@@ -176,9 +176,6 @@ async function finishRamp(runner: Runner, states: States, acting: string): Promi
   await expect.poll(async () => (await ended()).status, { timeout: 60_000 }).toBe('PAYMENT_PROCESSED');
 }
 
-/** The gate takes up a database of the first release, and a refund of each; the proof takes up everything. */
-const isTakenUp = (release: string) => isProof || release === RELEASES[0];
-
 describe.runIf(isBuilt).each(RELEASES)('what the release of %s left', (release) => {
   proofTest('a home is opened, listed, finished and paid out', async () => {
     const { home, states, clock, startsMs } = unpack(release, 'file');
@@ -200,7 +197,7 @@ describe.runIf(isBuilt).each(RELEASES)('what the release of %s left', (release) 
     await holdsWhatItMust(runner, await Promise.all(ids.map(show)), 10_000);
   });
 
-  (isTakenUp(release) ? test : proofTest).runIf(postgresKeepsTime)(
+  proofTest.runIf(postgresKeepsTime)(
     'on PostgreSQL a database is taken up, listed, finished and paid out',
     async () => {
       const { folder, home, states, clock, startsMs } = unpack(release, 'postgres');

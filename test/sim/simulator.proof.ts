@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { proofTest } from '../proof-only.ts';
 import { rounds, seedOr } from '../rounds.ts';
 import { postgresIsInstalled } from '../store/postgres-server.mjs';
 
@@ -16,13 +15,13 @@ async function played(seeds: number, from: number, ...args: string[]): Promise<v
 // `npm run sim -- --seeds 2000` is the same with its options.
 test(
   'worlds in simulated time, with faults at every boundary, break no rule; every tenth is the same twice',
-  () => played(rounds(1, 1_000), seedOr(11)),
-  rounds(180_000, 14_400_000),
+  () => played(rounds(0, 1_000), seedOr(11)),
+  14_400_000,
 );
 
-// Each statement waits for another process: one world takes minutes, too long for the gate.
-proofTest.runIf(postgresIsInstalled)(
+// Each statement waits for another process: one world takes minutes.
+test.runIf(postgresIsInstalled)(
   'neither do those on a real PostgreSQL, whose connections are ended and which is restarted',
-  () => played(rounds(1, 200), seedOr(11), '--world', 'postgres'),
+  () => played(rounds(0, 200), seedOr(11), '--world', 'postgres'),
   14_400_000,
 );

@@ -2,7 +2,6 @@ import { createSocket } from 'node:dgram';
 import { readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { proofTest } from '../../proof-only.ts';
 import { chromium, recipeFor, serve, visitTo } from './site.ts';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
@@ -74,7 +73,7 @@ describe.runIf(chromium)('a visit', () => {
     await visit.close();
   });
 
-  proofTest.runIf(process.platform === 'linux')('has memory, and not without end', async () => {
+  test.runIf(process.platform === 'linux')('has memory, and not without end', async () => {
     const greedy = `const all = [];
       const more = setInterval(() => {
         try { all.push(new Uint8Array(1e8).fill(1)); }
@@ -90,7 +89,7 @@ describe.runIf(chromium)('a visit', () => {
     await visit.close();
   });
 
-  proofTest('leaves nothing behind, and ends when its time is over', async () => {
+  test('leaves nothing behind, and ends when its time is over', async () => {
     const site = await serve({ '/': '<script>for(;;);</script>' });
     closing.push(site.close);
     // Of this process: other files of tests have browsers of their own.

@@ -53,7 +53,7 @@ proofDescribe.runIf(chromium)('at the pretend carrier’s site', () => {
   }, 240_000);
 });
 
-test.runIf(chromium)('a step at the till that clicks the pay button is stopped at the button', async () => {
+proofTest.runIf(chromium)('a step at the till that clicks the pay button is stopped at the button', async () => {
   const site = await serve({ '/': '<form action="/paid"><button id="pay">Pay now</button></form>' });
   const recipe = recipeFor(site.base, { till: { total: {}, card: [], pay: { role: 'button', name: 'Pay now' } } });
   const watcher = { done: async () => undefined, read: () => undefined };
