@@ -10,7 +10,6 @@ import { clockFrom, restartWorldClock, worldClockEnv } from '../clock.ts';
 import { farelockIn, type Ran, type Runner, serveIn } from '../e2e/farelock.ts';
 import { isHere } from '../needs.mjs';
 import { proofTest } from '../proof-only.ts';
-import { isProof } from '../rounds.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 
 /**
