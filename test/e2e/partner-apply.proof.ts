@@ -2,13 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rounds } from '../rounds.ts';
 import { BIN, farelockIn, type Runner, type Served, serveIn } from './farelock.ts';
 import { changesOf, layOrders } from './ramp-orders.ts';
 
 /** `partner orders apply` as a process: killed, interrupted, and started again. */
 
-const ROWS = rounds(0, 200);
+const ROWS = 200;
 
 const linesIn = (path: string): string[] =>
   existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { worldClock } from '../clock.ts';
 import { callerOf, type OrderAnswer, pathOf, type SeenOrder } from '../partner/stack.ts';
-import { rounds } from '../rounds.ts';
 import { postgresKeepsTime, startPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
 /** Two processes of `farelock serve` over one database: no update is lost, none is applied twice. */
 
-const EACH = rounds(0, 100);
+const EACH = 100;
 const ORDER = 'rmp_demo_waiting';
 
 const closing: (() => unknown)[] = [];
