@@ -28,8 +28,19 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
     });
 
   test('ten calls at once with one key are one order', async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => create('301', 'k1')));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const said: unknown[] = [];
+    /** A busy machine may keep one from the database for too long: it asks again, as the answer says. */
+    const insist = async (tries = 3): ReturnType<typeof create> => {
+      const answer = await create('301', 'k1');
+      if (answer.status !== 503 || tries === 1) return answer;
+      said.push(answer.body);
+      return insist(tries - 1);
+    };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => insist()));
+    expect(
+      answers.map(({ status }) => status),
+      JSON.stringify(said),
+    ).toEqual(Array(10).fill(200));
     expect(new Set(answers.map((one) => one.body.order?.id)).size).toBe(1);
   });
 
