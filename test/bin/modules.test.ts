@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inMemory } from '../cli/memory.ts';
 import { BIN, farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
 import { isHere } from '../needs.mjs';
-import { cases } from '../proof-only.ts';
+import { isProof } from '../rounds.ts';
 
 /**
  * A command loads what it uses (docs/house.md, Quick starts). Each command runs as a process of its own; the
@@ -255,11 +255,9 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     },
   };
 
-  const QUICKEST = ['search', 'book', 'status', 'wallet balance'];
-  const [first, others] = [true, false].map((isQuickest) =>
-    Object.entries(rules).filter(([name]) => QUICKEST.includes(name) === isQuickest),
-  );
-  test.each(cases(first ?? [], others ?? []))('%s', async (_name, { args, own, never, most, syncs, after }) => {
+  const inGate = ['search', 'book', 'status', 'wallet balance'];
+  const played = Object.entries(rules).filter(([name]) => isProof || inGate.includes(name));
+  test.each(played)('%s', async (_name, { args, own, never, most, syncs, after }) => {
     const loads = await loadsOf(args());
     await after?.();
     if (most !== undefined) expect(new Set(loads.chunks).size).toBeLessThanOrEqual(most);

@@ -11,7 +11,7 @@ export const RECORDED_CARD = { number: '4000000000000002', expiry: '2031-12', cv
 /** Dates without a sign between their parts. */
 const RUNS = ['YYYYMMDD', 'DDMMYYYY', 'MMDDYYYY', 'DDMMYY', 'MMYY', 'MMYYYY'];
 const TOKENS = ['YYYY', 'MMMM', 'MMM', 'DD', 'MM', 'D', 'M', 'YY', 'dddd', 'ddd'];
-/** Tokens of dates with a month's name or a single digit, which seldom begin with a zero. */
+/** For dates with a month's name or a single digit: their days and months seldom have a leading zero. */
 const SHORT = ['YYYY', 'MMMM', 'MMM', 'D', 'M', 'DD', 'MM', 'YY', 'dddd', 'ddd'];
 
 /** The words to type: the journey, the invented traveller, and the card. */
