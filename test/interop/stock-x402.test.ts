@@ -104,6 +104,25 @@ async function paid<T>(method: string, path: string, body?: unknown, headers: Re
   return { status: answer.status, body: (await answer.json()) as T, settled, again: () => ask(signature) };
 }
 
+const page = (name: string): string => readFileSync(join(ROOT, `docs/${name}.md`), 'utf8');
+
+/** Runs lines of a page as a program that has the client's key. */
+async function printedBy(lines = '', env: Record<string, string> = {}): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'farelock-lines-'));
+  closing.push(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'key.json'), JSON.stringify([...me.secretKey]), { mode: 0o600 });
+  const { stdout } = await execa(process.execPath, ['--input-type=module'], {
+    cwd: ROOT,
+    input: lines,
+    env: {
+      ...worldClockEnv,
+      ...{ KEYPAIR: join(folder, 'key.json'), RPC_URL: served.rpcUrl, FLIGHTS_URL: served.flightsUrl },
+      ...env,
+    },
+  });
+  return stdout;
+}
+
 const SERVICES = cases<readonly [string, () => Promise<Served>]>(
   [[OWN, serving]],
   [['a program that it deployed to another cluster', onAnotherCluster]],
@@ -174,29 +193,23 @@ describe.each(SERVICES)('a service on %s', (where, serve) => {
     },
   );
 
+  test.runIf(where === OWN)('the lines of docs/paying.md pay a search by x402', async () => {
+    const lines = /^## x402\n[\s\S]*?^```js\n([\s\S]*?)^```/m.exec(page('paying'))?.[1];
+    const before = await holds(me.publicKey);
+    expect(await printedBy(lines, { DEPART: depart })).toMatch(/^200 ey/);
+    expect(before - (await holds(me.publicKey))).toBe(100_000);
+  });
+
   // The lines know public networks alone.
   test.runIf(where === OWN)('the lines of docs/auth-capture-svm.md book by auth-capture', async () => {
-    const lines = /^```js book\n([\s\S]*?)^```/m.exec(
-      readFileSync(join(ROOT, 'docs/auth-capture-svm.md'), 'utf8'),
-    )?.[1];
+    const lines = /^```js book\n([\s\S]*?)^```/m.exec(page('auth-capture-svm'))?.[1];
     const search = await paid<SearchResponse>('POST', '/air/search', TRIP);
     const offer = search.body.offers.filter((one) => one.total_currency === 'USD')[2];
     const created = await paid<CreatedIntent>('POST', '/air/intents', { offer_id: offer?.offer_id });
     const { intent_id, escrow } = created.body;
     const before = await holds(me.publicKey);
-    const folder = mkdtempSync(join(tmpdir(), 'farelock-lines-'));
-    closing.push(() => rmSync(folder, { recursive: true, force: true }));
-    writeFileSync(join(folder, 'key.json'), JSON.stringify([...me.secretKey]), { mode: 0o600 });
-    const { stdout } = await execa(process.execPath, ['--input-type=module'], {
-      cwd: ROOT,
-      input: lines ?? '',
-      env: {
-        ...worldClockEnv,
-        ...{ KEYPAIR: join(folder, 'key.json'), PROGRAM: escrow.program_id, RPC_URL: served.rpcUrl },
-        ...{ FLIGHTS_URL: served.flightsUrl, BOOKING: JSON.stringify({ intent_id, passengers: [PASSENGER] }) },
-      },
-    });
-    expect(stdout).toBe('200 open');
+    const booking = JSON.stringify({ intent_id, passengers: [PASSENGER] });
+    expect(await printedBy(lines, { PROGRAM: escrow.program_id, BOOKING: booking })).toBe('200 open');
     expect(before - (await holds(me.publicKey))).toBe(escrow.amount);
   });
 });

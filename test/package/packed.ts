@@ -31,7 +31,7 @@ export async function lockRefusal(version: string, folder: string): Promise<stri
   for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
     copyFileSync(join(ROOT, name), join(folder, name));
   }
-  const ci = ['ci', '--dry-run'];
+  const ci = ['ci', '--workspaces=false', '--dry-run'];
   try {
     const isOwn = (await npm(['--version'], folder)).startsWith(`${version}.`);
     await npm(isOwn ? ci : ['exec', '--yes', `--package=npm@${version}`, '--', 'npm', ...ci], folder);

@@ -1,10 +1,4 @@
-import {
-  appendPaymentIdentifierToExtensions,
-  declarePaymentIdentifierExtension,
-  generatePaymentId,
-  isPaymentIdentifierRequired,
-  validatePaymentIdentifier,
-} from '@x402/extensions/payment-identifier';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isProblem, problem } from '../../src/kernel/problems.ts';
 import { LEASE_MS } from '../../src/payments/journal.ts';
@@ -45,12 +39,16 @@ beforeEach(async () => {
 
 const charged = async () => (await world.usdc(world.treasury)) - before;
 
-/** A payment whose client echoes the declared extensions with its id, by the stock functions. */
+const newPaymentId = (): string => `pay_${randomBytes(16).toString('hex')}`;
+
+/** A payment whose client echoes the declared extensions with its id. */
 async function named(id: string, body: unknown = { a: 1 }, from: Shop = shop, payer: Signer = world.wallet) {
   const challenge = await challengeOf(from, '/search', body);
-  const { extensions } = challenge as unknown as { extensions: Record<string, unknown> };
+  const { extensions } = challenge as unknown as { extensions: Record<string, { info: object }> };
+  const echoed = extensions['payment-identifier'];
   const payload = decoded<object>(await payHeader(world.cluster, payer, challenge));
-  return encoded({ ...payload, extensions: appendPaymentIdentifierToExtensions(structuredClone(extensions), id) });
+  const said = { ...extensions, 'payment-identifier': { ...echoed, info: { ...echoed?.info, id } } };
+  return encoded({ ...payload, extensions: said });
 }
 
 const send = (payment: string, body: unknown = { a: 1 }, to: Shop = shop) =>
@@ -66,19 +64,13 @@ const endOf = async (payment: string, body?: unknown, to?: Shop): Promise<number
   }
 };
 
-test('each 402 declares it as the stock package does: optional', async () => {
+test('each 402 declares it, optional', async () => {
   const { extensions } = (await challengeOf(shop, '/search', { a: 1 })) as never as { extensions: object };
-  const said = (extensions as Record<string, unknown>)['payment-identifier'];
-  // Without the dialect, which is that of JSON Schema's draft 2020-12 in each extension: a head is short.
-  const { info, schema } = declarePaymentIdentifierExtension();
-  const { $schema: _, ...short } = schema;
-  expect(said).toEqual({ info, schema: short });
-  expect(validatePaymentIdentifier(said)).toEqual({ valid: true });
-  expect(isPaymentIdentifierRequired(said)).toBe(false);
+  expect(extensions).toMatchObject({ 'payment-identifier': { info: { required: false } } });
 });
 
 test('same id, same payment: the same answer. Same id, another payment: refused, uncharged', async () => {
-  const id = generatePaymentId();
+  const id = newPaymentId();
   const payment = await named(id);
   const first = await send(payment);
   const text = await first.text();
@@ -94,7 +86,7 @@ test('same id, same payment: the same answer. Same id, another payment: refused,
 });
 
 test('an id is its payer’s own: another wallet may use the same', async () => {
-  const id = generatePaymentId();
+  const id = newPaymentId();
   const stranger = newWallet();
   await world.cluster.airdropUsdc(stranger.address, 100_000n);
   expect(await endOf(await named(id, { a: 1 }, shop, stranger))).toBe(200);
@@ -103,7 +95,7 @@ test('an id is its payer’s own: another wallet may use the same', async () => 
 });
 
 test('an id whose payment certainly failed is free again', async () => {
-  const id = generatePaymentId();
+  const id = newPaymentId();
   const works = shop.perform;
   shop.perform = async () => {
     throw problem('offer_expired');
@@ -115,7 +107,7 @@ test('an id whose payment certainly failed is free again', async () => {
 });
 
 test('an id of a payment that came to no end is free once that can land no more', async () => {
-  const id = generatePaymentId();
+  const id = newPaymentId();
   shop.perform = async () => ({ status: 202, body: {}, charged: 'not_yet' });
   const first = await named(id);
   expect(await endOf(first)).toBe(202);
@@ -127,7 +119,7 @@ test('an id of a payment that came to no end is free once that can land no more'
 });
 
 test.each(['short', 'x'.repeat(129), 'spaces are not allowed', 17])('an id that is none (%s) is 400', async (id) => {
-  const payload = decoded<{ extensions: Record<string, { info: { id: unknown } }> }>(await named(generatePaymentId()));
+  const payload = decoded<{ extensions: Record<string, { info: { id: unknown } }> }>(await named(newPaymentId()));
   const said = payload.extensions['payment-identifier'];
   if (said) said.info.id = id;
   await expect(send(encoded(payload))).rejects.toMatchObject({ code: 'invalid_payment_signature', status: 400 });
@@ -135,7 +127,7 @@ test.each(['short', 'x'.repeat(129), 'spaces are not allowed', 17])('an id that 
 
 async function oneOfTwo(stores: readonly World['store'][]) {
   const [one, other] = stores.map((store) => openShop(world, { store })) as [Shop, Shop];
-  const id = generatePaymentId();
+  const id = newPaymentId();
   const payments = await Promise.all([named(id, { a: 1 }, one), named(id, { a: 1 }, other)]);
   const ends = await Promise.all([endOf(payments[0], { a: 1 }, one), endOf(payments[1], { a: 1 }, other)]);
   expect(ends.map(String).sort()).toEqual(['200', 'payment_id_taken']);
@@ -164,7 +156,7 @@ test('a process may die at any step: of two payments with its id, one is charged
     const start = await world.usdc(world.treasury);
     const life = mortal(n);
     const doomed = openShop(world, { store: life.store(world.store), cluster: life.cluster(world.cluster) });
-    const id = generatePaymentId();
+    const id = newPaymentId();
     const first = await named(id, { n });
     await send(first, { n }, doomed).catch((error: unknown) => {
       if (!life.died()) throw error;

@@ -191,12 +191,27 @@ export async function pay(world: World, shop: Shop, path: string, body: unknown)
   return payHeader(world.cluster, world.wallet, await challengeOf(shop, path, body));
 }
 
-/** The Authorization of MPP that repeats the challenge of a 402, with a transaction. */
-export function credentialOf({ headers }: { readonly headers: Headers }, transaction: string): string {
+type Headed = { readonly headers: Headers };
+
+/** The challenge of MPP in a 402, as it is on the wire. */
+export const mppChallengeIn = ({ headers }: Headed): Record<string, string> => {
   const said = headers.get('www-authenticate')?.replace(/^Payment /, '') ?? '';
-  const challenge = Object.fromEntries(
-    [...said.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [name, value]),
+  return Object.fromEntries(
+    [...said.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', value = '']) => [name, value]),
   );
-  const credential = { challenge, payload: { type: 'transaction', transaction } };
-  return `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`;
+};
+
+/** JSON in base64url, as MPP writes it. */
+export const unwired = <T>(text: string | null | undefined): T =>
+  JSON.parse(Buffer.from(text ?? '', 'base64url').toString()) as T;
+export const wired = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** The Authorization of MPP that repeats the challenge of a 402, with a transaction. */
+export const credentialOf = (answer: Headed, transaction: string): string =>
+  `Payment ${wired({ challenge: mppChallengeIn(answer), payload: { type: 'transaction', transaction } })}`;
+
+/** The Authorization of our own payer for the challenge of MPP in a 402. */
+export async function mppCredential(cluster: Cluster, payer: Signer, answer: Response): Promise<string> {
+  const header = await payHeader(cluster, payer, (await answer.clone().json()) as Challenge);
+  return credentialOf(answer, decoded<{ payload: { transaction: string } }>(header).payload.transaction);
 }

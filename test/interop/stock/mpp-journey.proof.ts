@@ -6,18 +6,17 @@ import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { execa } from 'execa';
 import { Credential, Receipt } from 'mppx';
 import { Mppx } from 'mppx/client';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { CreatedIntent, Intent, Order, SearchResponse } from '../../src/wire/flights/index.ts';
-import { worldClock } from '../clock.ts';
-import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from '../e2e/farelock.ts';
-import { cases, proofTest } from '../proof-only.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { CreatedIntent, Intent, Order, SearchResponse } from '../../../src/wire/flights/index.ts';
+import { worldClock } from '../../clock.ts';
+import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from '../../e2e/farelock.ts';
 
 /**
  * The whole journey paid by the stock client of MPP, against `farelock serve`. Some answers are lost on their way. The
  * client refuses challenges that its own clock calls expired, so its Date is the one of the world.
  */
 
-const ROOT = resolve(import.meta.dirname, '../..');
+const ROOT = resolve(import.meta.dirname, '../../..');
 const USDC = new PublicKey('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
 const depart = new Date(worldClock.now() + 30 * 86_400_000).toISOString().slice(0, 10);
 
@@ -152,45 +151,42 @@ test('search, intent, book, poll, order: every call paid by the stock client of 
   }
 });
 
-proofTest(
-  'killed once it had settled: after the restart the same credential is answered, and charged once',
-  { timeout: 120_000 },
-  async () => {
-    const before = await holds();
-    const body = JSON.stringify({ origin_iata: 'LIS', destination_iata: 'MAD', depart_date: depart });
-    const call = (extra: Record<string, string> = {}): RequestInit => ({
-      ...{ method: 'POST', body },
-      headers: { 'content-type': 'application/json', ...extra },
-    });
-    losing = 1;
-    expect((await mppx.fetch(`${served.flightsUrl}/air/search`, call())).status).toBe(503);
-    served.kill();
-    await served.ended;
-    served = await serveIn(home);
-    chain = new Connection(served.rpcUrl, 'confirmed');
-    const answer = await fetch(`${served.flightsUrl}/air/search`, call({ Authorization: sent.at(-1) ?? '' }));
-    expect(answer.status).toBe(200);
-    expect(Receipt.fromResponse(answer).status).toBe('success');
-    expect(before - (await holds())).toBe(100_000);
-  },
-);
-
-describe('the lines of docs/paying.md', () => {
-  const page = readFileSync(join(ROOT, 'docs/paying.md'), 'utf8');
-  const snippets = [...page.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
-  test.each(cases<[string, number]>([['MPP', 0]], [['x402', 1]]))('%s pays a search', async (_protocol, index) => {
-    const before = await holds();
-    writeFileSync(join(home.home, 'me.json'), JSON.stringify([...me.secretKey]));
-    const ran = await execa(process.execPath, ['--input-type=module'], {
-      cwd: ROOT,
-      input: snippets[index] ?? '',
-      env: {
-        ...home.env,
-        ...{ KEYPAIR: join(home.home, 'me.json'), DEPART: depart },
-        ...{ FLIGHTS_URL: served.flightsUrl, RPC_URL: served.rpcUrl },
-      },
-    });
-    expect(ran.stdout).toMatch(/^200 ey/);
-    expect(before - (await holds())).toBe(100_000);
+test('killed once it had settled: after the restart the same credential is answered, and charged once', {
+  timeout: 120_000,
+}, async () => {
+  const before = await holds();
+  const body = JSON.stringify({ origin_iata: 'LIS', destination_iata: 'MAD', depart_date: depart });
+  const call = (extra: Record<string, string> = {}): RequestInit => ({
+    ...{ method: 'POST', body },
+    headers: { 'content-type': 'application/json', ...extra },
   });
+  losing = 1;
+  expect((await mppx.fetch(`${served.flightsUrl}/air/search`, call())).status).toBe(503);
+  served.kill();
+  await served.ended;
+  served = await serveIn(home);
+  chain = new Connection(served.rpcUrl, 'confirmed');
+  const answer = await fetch(`${served.flightsUrl}/air/search`, call({ Authorization: sent.at(-1) ?? '' }));
+  expect(answer.status).toBe(200);
+  expect(Receipt.fromResponse(answer).status).toBe('success');
+  expect(before - (await holds())).toBe(100_000);
+});
+
+test('the lines of docs/paying.md pay a search by MPP', async () => {
+  const lines = /^## MPP\n[\s\S]*?^```js\n([\s\S]*?)^```/m.exec(
+    readFileSync(join(ROOT, 'docs/paying.md'), 'utf8'),
+  )?.[1];
+  const before = await holds();
+  writeFileSync(join(home.home, 'me.json'), JSON.stringify([...me.secretKey]));
+  const ran = await execa(process.execPath, ['--input-type=module'], {
+    cwd: import.meta.dirname,
+    input: lines ?? '',
+    env: {
+      ...home.env,
+      ...{ KEYPAIR: join(home.home, 'me.json'), DEPART: depart },
+      ...{ FLIGHTS_URL: served.flightsUrl, RPC_URL: served.rpcUrl },
+    },
+  });
+  expect(ran.stdout).toMatch(/^200 ey/);
+  expect(before - (await holds())).toBe(100_000);
 });
