@@ -9,7 +9,7 @@ import type { ListedAirport } from './result.ts';
 import type * as spec from './spec.ts';
 
 /**
- * The airports that a text may mean, the likeliest first; all of them without one.
+ * Lists the airports that a text may mean, likeliest first; without a text, all airports.
  * @throws Problem `not_found`
  */
 export const airports: Run<typeof spec.airports> = async ({ terminal }, { text = [], limit }) => {

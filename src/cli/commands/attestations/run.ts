@@ -16,7 +16,7 @@ export const attestationsList: Run<typeof spec.attestationsList> = async ({ term
   return 0;
 };
 
-/** Shows one with its customer data; the audit trail records the look. */
+/** Shows an attestation with its customer data; the audit trail records that it was read. */
 export const attestationShow: Run<typeof spec.attestationsShow> = async (context, { attestationId }) => {
   const { terminal, session, signal } = context;
   await session.work();
@@ -27,7 +27,7 @@ export const attestationShow: Run<typeof spec.attestationsShow> = async (context
 };
 
 /**
- * Records a person's verdict, even against an earlier one. Asks first.
+ * Asks, then records a person's verdict, which may overturn an earlier one.
  * @throws Problem `attestation_not_found`, `declined`
  */
 export const attestationDecide: Run<typeof spec.attestationsDecide> = async (
@@ -41,7 +41,7 @@ export const attestationDecide: Run<typeof spec.attestationsDecide> = async (
     const listed = (await desk.attestations({ signal })).attestations.find(
       ({ attestation_id }) => attestation_id === attestationId,
     );
-    // Passed ones leave the list; reading one by its id is a look in the audit trail.
+    // The list leaves out passed attestations. Reading one by its id is recorded in the audit trail.
     const now = listed ?? (await desk.attestation(attestationId, { signal }));
     const step = `${words}: ${now.type} of ${now.customer_id}, which ${STATES[now.state]}.`;
     if (globals.dryRun) return printPlan(terminal, [step], { attestation_id: attestationId, verdict });
@@ -83,10 +83,10 @@ const attestationsView = (nowMs: number) =>
     row: (one: AttestationRecord) => [one.attestation_id, one.type, one.customer_id, one.state, one.started_at],
   });
 
-/** The base64 of a file is longer than anything typed, and is for programs: `--json` has it. */
+/** A longer value is a file in base64: its size is shown instead, and `--json` has the value. */
 const LONGEST_SHOWN = 2_000;
 
-/** A line for each field of its data, with the size of each file. */
+/** Shows a line for each field of the customer data, with the size of each file. */
 const openedAttestationLines = (one: OpenedAttestation, { paint }: Screen): string[] => [
   `${paint.bold(one.attestation_id)}  ${STATES[one.state]}`,
   ...fieldLines(paint.dim, [

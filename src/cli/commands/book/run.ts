@@ -36,8 +36,8 @@ import type * as spec from './spec.ts';
 type BookOptions = OptionsOf<typeof spec.book> & { readonly intentId: string };
 
 /**
- * Pays the escrow, books, and waits for the end: booked is exit 0, refunded is 8. Never repeats an earlier run of the
- * same command: only waits for a booking under way, and sends a signed payment again.
+ * Pays the escrow, books, and waits for the end: exit 0 when booked, 8 when refunded. Run again, it never pays twice:
+ * it waits for the booking under way, or sends the signed payment again.
  */
 export const book: Run<typeof spec.book> = async (context, given) => {
   const { terminal, session, signal } = context;
@@ -61,7 +61,7 @@ export const book: Run<typeof spec.book> = async (context, given) => {
   });
 };
 
-/** Says where the money of a booking is when its work is cut off. */
+/** Runs the work on a booking. If it is cut off, the problem says where the money is. */
 async function guarded<T>(
   context: CommandContext,
   options: BookOptions,
@@ -87,7 +87,7 @@ function againOf({ terminal }: CommandContext, options: BookOptions): NextStep {
   return farelock`book ${intentId} --passengers ${passengers} ${named}`;
 }
 
-/** True for a booking that is paid: on the service's record, or by an answer that came here before the record had it. */
+/** True if the booking is paid, by the service's record or by an answer in our journal. */
 async function isUnderWay({ session }: CommandContext, intent: Intent): Promise<boolean> {
   if (intent.booking_requested_at !== null) return true;
   const signed = await signedBooking(await session.store(), intent);
@@ -112,7 +112,7 @@ export async function checkUnchanged({ signal }: CommandContext, flights: Flight
   }
 }
 
-/** Books after a person's agreement to pay, and waits for the end unless --no-wait is given. */
+/** Books once a person has agreed to pay, and waits for the end unless --no-wait is given. */
 export async function bookAgreed(
   context: CommandContext,
   options: BookOptions,
@@ -153,7 +153,7 @@ async function payAndBook(
     if (payment) terminal.done(`Paid ${terminal.usdc(payment.amount)} into the escrow`);
     return payment;
   } catch (error) {
-    // Another run of this command was quicker, or its answer was lost: the booking is under way.
+    // Another run was quicker, or the answer to an earlier one was lost: the booking is under way.
     if (isProblem(error, 'booking_already_requested')) return null;
     throw error;
   }
@@ -167,7 +167,7 @@ async function finish(
   payment: PaymentReceipt | null,
 ): Promise<0 | 8> {
   const { terminal, clock, session } = context;
-  // First, for however this run ends: the booking may wait for a person.
+  // Settles the payments first, because the wait below may throw.
   if (!payment) await settleBookingPayments(context, start);
   const ended = options.wait
     ? await untilEnded(context, flights, start, bookingPhase, clock.now() + USUAL_BOOKING_MS)

@@ -22,8 +22,8 @@ export const clusterDeploy: Run<typeof spec.clusterDeploy> = async (context, opt
 };
 
 /**
- * Deploys the escrow program, or brings the deployed one up to date. Says the cost and who can change the program afterwards
- * before anything is sent. Run again after any interruption, it continues.
+ * Deploys the escrow program, or brings the deployed one up to date. Before it sends anything, it says the cost and who
+ * can change the program afterwards. Run again after an interruption, it continues.
  */
 const deploy: Run<typeof spec.clusterDeploy> = async (context, options) => {
   const { terminal, globals, signal } = context;

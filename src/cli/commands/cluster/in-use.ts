@@ -9,7 +9,7 @@ import type * as spec from './spec.ts';
 
 type ClusterOptions = OptionsOf<typeof spec.clusterKeys>;
 
-/** The operator's desk for the cluster of a command. Notes a key that others can read on the command line. */
+/** Opens the operator's desk for the cluster that a command names. Warns of a key on the command line. */
 export async function clusterInUse(
   { session, terminal, environment }: Pick<CommandContext, 'session' | 'terminal' | 'environment'>,
   options: ClusterOptions,
@@ -19,7 +19,7 @@ export async function clusterInUse(
   return session.clusterDesk(clusterGiven(options, environment, session.profile));
 }
 
-/** A command for the same cluster, not for the home's own. */
+/** Adds the given cluster options to a command, so that it acts on the same cluster. */
 export function onCluster(command: readonly string[], options: ClusterOptions): NextStep {
   const given: readonly (readonly [string, string | undefined])[] = [
     ['--cluster', options.cluster],
@@ -32,7 +32,7 @@ export function onCluster(command: readonly string[], options: ClusterOptions): 
   return { argv: [...command, ...words] };
 }
 
-/** A problem whose next commands are of the same cluster. */
+/** Adds the given cluster options to the next commands of a problem. */
 export const ofCluster = (error: Problem, options: ClusterOptions): Problem =>
   reworded(error, {
     next: error.next.map((one) => ('argv' in one && one.argv[0] === 'cluster' ? onCluster(one.argv, options) : one)),

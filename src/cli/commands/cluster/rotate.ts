@@ -13,7 +13,7 @@ const WOULD: Readonly<Record<RotationStep, string>> = {
   retire: 'Retire the older key, once nothing is under it.',
 };
 
-/** Takes one step of a rotation, or none, and says where it is and what comes next. */
+/** Takes the given step of a key rotation, if any, and shows its state and the next step. */
 export const clusterRotate: Run<typeof spec.clusterRotate> = async (context, options) => {
   const { terminal, globals } = context;
   const { key, step } = options;
@@ -63,7 +63,7 @@ export const clusterRotate: Run<typeof spec.clusterRotate> = async (context, opt
 
 const moved = (file: string, to: string): NextStep => shell`solana transfer --keypair ${file} ${to} ALL`;
 
-/** The step after this one, and what has to be done before it. */
+/** The next step, and what to do before it. */
 function nextOf({
   duty,
   keys,

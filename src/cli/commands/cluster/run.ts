@@ -56,7 +56,7 @@ export const clusterCheck: Run<typeof spec.clusterCheck> = async (context, optio
   return isOk ? 0 : 8;
 };
 
-/** Makes wallets that this home does not have yet. */
+/** Shows the operator's wallets, and makes the missing ones. */
 export const clusterKeys: Run<typeof spec.clusterKeys> = async (context, options) => {
   const { terminal, globals } = context;
   if (globals.dryRun)
@@ -118,7 +118,7 @@ export const clusterFund: Run<typeof spec.clusterFund> = async (context, options
   return 0;
 };
 
-/** Gives once the transaction has landed. */
+/** Returns a function that sends SOL and waits until the transaction has landed. */
 async function faucetOf(
   context: CommandContext,
   desk: ClusterDesk,
@@ -146,7 +146,7 @@ async function faucetOf(
 
 const MOST_POLLS = 60;
 
-/** A deployed program cannot grow: where today's has no room, it needs an address of its own. */
+/** A deployed program cannot grow: a larger release needs a new address. */
 const deployFor = ({ status, size }: ReturnType<typeof programFacts>): string[] =>
   status === 'previous' && (size ?? 0) < escrowElf().length ? ['cluster', 'deploy', '--new'] : ['cluster', 'deploy'];
 

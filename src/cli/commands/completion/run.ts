@@ -74,5 +74,5 @@ end
 complete -c farelock -f -a '(__farelock_complete)'
 `;
 
-/** Each script begins with its installation. */
+/** Each script begins with a comment on how to install it. */
 const COMPLETION_SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH };

@@ -31,11 +31,11 @@ export const withProfile = (
   change: (own: SettingValues) => SettingValues,
 ): UserSettings => ({ ...settings, profiles: { ...settings.profiles, [name]: change(settings.profiles[name] ?? {}) } });
 
-/** Hides the key that the address of an RPC provider often has: lists are for screens and logs. */
+/** Hides the key that an RPC provider's address often contains: the output goes to screens and logs. */
 export const withoutSecrets = (key: string, value: string): string =>
   key.endsWith('_url') ? shownUrls(rpcNames(value)) : value;
 
-/** Changes the settings of the user and says so; a dry run prints the steps instead. */
+/** Changes the user's settings and says so; a dry run prints the steps instead. */
 export async function changed(
   { terminal, session, clock, globals }: CommandContext,
   steps: readonly string[],

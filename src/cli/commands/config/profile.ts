@@ -117,7 +117,7 @@ export async function useProfile(context: CommandContext, name: string): Promise
   return 0;
 }
 
-/** Keeps the key files that the profile names. */
+/** Removes a profile, but not the key files that it names. */
 export const profileRemove: Run<typeof spec.configProfileRemove> = (context, { name }) => {
   const remove = (settings: UserSettings) => {
     checkKnown(settings, name);

@@ -69,7 +69,7 @@ const originColumn = ({ paint }: Screen): ListColumn<ListedSetting> => ({
 
 type ShownSetting = DocumentOf<typeof result.configShow>['settings'][number];
 
-/** Shows every setting of the table, or those that are set. A wrong value is shown as wrong, and ends nothing. */
+/** Shows every setting, or only those that are set. A wrong value is shown as such and does not end the command. */
 export const configShow: Run<typeof spec.configShow> = async (context, { effective }) => {
   const { environment } = context;
   const wrong = new Map(wrongVariables(environment).map(({ name, problem }) => [name, problem]));
@@ -127,7 +127,7 @@ export const configGet: Run<typeof spec.configGet> = async (context, { key }) =>
   return 0;
 };
 
-/** Keeps a key that standard input holds in a file of its own. */
+/** Sets a setting. A secret is read from standard input and kept in a file of its own. */
 export const configSet: Run<typeof spec.configSet> = async (context, { key, value }) => {
   if (key === 'profile') {
     const { useProfile } = await import('./profile.ts');
@@ -168,7 +168,7 @@ export const configUnset: Run<typeof spec.configUnset> = async (context, { key }
   );
 };
 
-/** Limits have a command of their own, which takes them here too. */
+/** Notes that limits now have a command of their own; `config set` still takes them. */
 function sayLimits({ terminal, session }: CommandContext, name: KeptName, value: string): void {
   const { of, flag } = rowOf(name);
   if (of !== 'limits') return;
@@ -176,7 +176,7 @@ function sayLimits({ terminal, session }: CommandContext, name: KeptName, value:
   terminal.aside([`${name} is now set with ${lineOf(command)}`]);
 }
 
-/** Removes the other name of a cluster: it is named in one way. */
+/** Drops `rpc_url` and `cluster` before one of them is set, since both name the cluster. */
 function withoutRival(own: SettingValues, setting: SettingName): SettingValues {
   const { rpc_url: _url, cluster: _cluster, ...rest } = own;
   return setting === 'rpc_url' || setting === 'cluster' ? rest : own;
@@ -213,7 +213,7 @@ function checkPlace(profile: string, name: KeptName): void {
   });
 }
 
-/** Secrets are no settings: a private file keeps each, and a setting names the file. */
+/** A secret is not a setting: a private file keeps it, and a setting names the file. */
 const SECRET_NAMES = ['api_key', 'customer_token', 'operator_key'] as const;
 
 type SecretName = (typeof SECRET_NAMES)[number];
@@ -221,7 +221,7 @@ type SecretName = (typeof SECRET_NAMES)[number];
 const isSecretName = (name: string): name is SecretName => SECRET_NAMES.some((one) => one === name);
 
 /**
- * Keeps a secret that standard input holds in a file of the home, mode 0600.
+ * Reads a secret from standard input and keeps it in a file of the home, mode 0600.
  * @returns the file's path
  * @throws Problem `usage` for a secret in argv, where other processes and the shell's history can read it
  */
@@ -231,7 +231,7 @@ async function keepSecret(
   name: SecretName,
   value: string,
 ): Promise<string> {
-  // A dry run keeps nothing, and reads nothing either.
+  // A dry run does not even read the secret.
   if (globals.dryRun && value === '-') return 'a private file of the home';
   if (value !== '-') {
     throw problem('usage', {

@@ -57,7 +57,7 @@ function trailLines(before: Account, after: Account, booked: Intent, paint: Pain
   };
   const changeOf = (one: keyof Account) => (after[one] ?? 0n) - (before[one] ?? 0n);
   const ticket = BigInt(booked.escrow.amount);
-  // All that left the wallet beside the ticket.
+  // Everything that left the wallet, except for the ticket.
   const fees = -changeOf('wallet') - (booked.status === 'booked' ? ticket : 0n);
   const columns: readonly ListColumn<keyof Account>[] = [
     { title: 'USDC', cell: (one) => TITLES[one] },
@@ -167,7 +167,7 @@ async function journey(context: CommandContext, home: string, reached: { intent:
     createdIntentLines(intent, known?.fare ?? null, clock.now(), terminal.screen, true),
   );
 
-  // Only the escrow names the treasury: at the start it held what it holds now, without these two payments.
+  // Only the escrow names the treasury, so its balance at the start is its balance now less these two payments.
   const { treasury } = await readAccounts(session, wallet.address, intent);
   const paid = parseUsdc(found.payment?.amount ?? '0') + parseUsdc(created.payment?.amount ?? '0');
   const before: Account = { ...start, treasury: (treasury ?? 0n) - paid };
@@ -252,7 +252,7 @@ async function readOrder(
   return (await flights.order(intent.order_id, code, { signal, onPhase })).value;
 }
 
-/** The cheapest fare that the escrow takes: in USD, from 10.00 on. */
+/** The cheapest fare that an escrow accepts: in USD, 10.00 or more. */
 function cheapest(offers: readonly Offer[]): string {
   const fares = offers.flatMap((offer) => fareFamilies(offer).fares);
   const [first] = fares

@@ -12,13 +12,13 @@ export type DoctorReport = DocumentOf<typeof result.doctor>;
 /** A finding with its check: the lines of `farelock doctor`. */
 export type Examined = DoctorReport['checks'][number];
 
-/** The outcome of a check. `warning`: it works, with something to know. */
+/** The outcome of a check. A `warning` works, but there is something to know. */
 export type Finding = Omit<Examined, 'id'>;
 
 /** Only reads: never makes, repairs or brings up to date. */
 export interface Check {
   readonly id: string;
-  /** Blocks the thread while it reads: runs after the others, without a limit of time. */
+  /** Blocks the thread while it reads, so it runs after the others and without a time limit. */
   readonly holdsThread?: true;
   run(signal: AbortSignal): Promise<Finding> | Finding;
 }
@@ -47,7 +47,7 @@ export const failed = finding('failed');
 const SKEW_KNOWN_SECONDS = 30;
 const SKEW_BROKEN_SECONDS = 300;
 
-/** @param seconds how far this clock is ahead of that of `who`, negative where it is behind */
+/** @param seconds how far this clock is ahead of the clock of `who`; negative if it is behind */
 export function skewOf(
   who: string,
   seconds: number,
@@ -87,15 +87,15 @@ export function findingOf(error: unknown): Finding {
 }
 
 /**
- * Runs the checks, several at once where they can wait. A check that takes too long, or throws, is a finding too. The
- * findings are in the order of the checks.
+ * Runs the checks, all at once unless they block the thread. A check that throws or takes too long gives a finding too.
+ * The findings are in the order of the checks.
  */
 export async function examine(checks: readonly Check[], signal: AbortSignal): Promise<Examined[]> {
   const found = new Map<Check, Finding>();
   const waiting = checks.filter((check) => !check.holdsThread);
   await Promise.all(waiting.map(async (check) => found.set(check, await examineOne(check, signal))));
   for (const check of checks.filter(({ holdsThread }) => holdsThread)) {
-    // Hears Ctrl-C between two of them.
+    // Lets Ctrl-C in between two checks.
     await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) break;
     found.set(check, await carryOut(check, signal));

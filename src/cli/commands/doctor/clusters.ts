@@ -31,7 +31,7 @@ const SLOT_PAUSE_MS = 500;
 /** The cluster of the profile, opened once for all checks. */
 export type OpenCluster = () => Promise<Cluster>;
 
-/** The embedded ledger or the cluster behind an address, and whether all clocks tell the same time. */
+/** Checks the embedded ledger or the remote cluster, and compares the clocks. */
 export function clusterChecks({ home, profile, clock }: Patient, open: OpenCluster): Check[] {
   if (profile.isEmbedded) {
     return [
@@ -158,12 +158,12 @@ async function silentAmong(rpcUrls: readonly string[], signal: AbortSignal): Pro
   return rpcUrls.filter((_, place) => healthy[place]?.status === 'rejected').map(hostOf);
 }
 
-/** The path or the query of an RPC address may be a key. */
+/** The path or the query of an RPC address may contain a key. */
 const hostOf = (rpcUrl: string) => (URL.canParse(rpcUrl) ? new URL(rpcUrl).host : shownUrl(rpcUrl));
 
 const clusterTime = async (cluster: Cluster) => ({ who: 'the cluster', unixTime: await cluster.unixTime() });
 
-/** The time of the health report, or else of the answer's head. */
+/** Reads the time in the health report, or else the answer's Date header. */
 async function serviceTime(who: string, baseUrl: string, signal: AbortSignal) {
   const answer = await ask(
     { baseUrl, fetch: overNetwork(), method: 'GET', path: '/health' },
@@ -189,7 +189,7 @@ const OTHER_CLUSTER = [
   'farelock config list --show-origin',
 ] as const;
 
-/** Checks that the service is paid on the cluster of the profile. Asks for a price; signs and pays nothing. */
+/** Checks that the service takes payments on the profile's cluster. Asks for a price; signs and pays nothing. */
 export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): Check[] {
   const { flightsUrl, rpcUrls } = profile;
   if (profile.isEmbedded || flightsUrl === null || rpcUrls.length === 0) return [];
@@ -242,10 +242,10 @@ async function paidHere(
   }
 }
 
-/** Less than this does not pay for a search and an intent. */
+/** Enough for a few searches and intents; with less, the doctor warns. */
 const LOW_USDC = 1_000_000n;
 
-/** The keypair file, and the balance of its wallet. */
+/** Checks the keypair file, and the balance of its wallet. */
 export const walletChecks = (patient: Patient, open: OpenCluster): Check[] => {
   const path = patient.profile.keypair ?? join(patient.home, 'wallet.json');
   return [

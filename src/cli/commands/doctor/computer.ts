@@ -10,7 +10,7 @@ import { loadKeypair } from '../../../solana/index.ts';
 import { readKeyFile } from '../../session/index.ts';
 import { type Check, type Finding, failed, findingOf, named, ok, type Patient, warning } from './checks.ts';
 
-/** Endings of a platform's builds. The C library of a Linux is left to package managers. */
+/** Endings of the package names of a platform's builds. Package managers choose the C library on Linux. */
 const ENDS: Readonly<Record<string, readonly string[]>> = {
   linux: ['-gnu', '-musl', '-gnueabihf', '-musleabihf'],
   win32: ['-msvc'],
@@ -21,7 +21,7 @@ const LEAST_MINOR = 18;
 const TIGHT_BYTES = 500 * 1024 * 1024;
 const TOO_FEW_BYTES = 20 * 1024 * 1024;
 
-/** The machine: Node, its native packages, room and permission to write. */
+/** Checks the machine: Node, its native packages, room and permission to write. */
 export const machineChecks = ({ home }: Patient): Check[] => [
   { id: 'node', run: node },
   { id: 'home', run: () => folder(home) },
@@ -102,7 +102,7 @@ function nativePackages(): Finding {
 
 const MOST_FILES = 10_000;
 
-/** Folders 0700, files 0600 (docs/house.md), and the keys that seal and sign can be read by their owner. */
+/** Checks that folders are 0700 and files 0600 (docs/house.md), and that the keys can be read. */
 export const privateFileChecks = ({ home, profile }: Patient): Check[] => [
   { id: 'modes', run: () => modes(home) },
   { id: 'keys', run: () => keys(home) },
@@ -161,7 +161,7 @@ function modes(home: string): Finding {
     : warning(said, 'The files in them are private. Make the folders private as well.', next);
 }
 
-/** Rings that seal fields, and the databases whose sealed fields are lost without them. */
+/** Key rings, and the databases whose sealed fields are lost without them. */
 const RINGS = { 'client.json': 'client.db', 'service.json': 'service.db' } as const;
 
 const SIGNERS = ['authority.json', 'facilitator.json', 'treasury.json'];
@@ -211,7 +211,7 @@ async function keys(home: string): Promise<Finding> {
   return ok([count === 0 ? 'None yet' : `${count} key files, readable`, ...rotating].join('; '));
 }
 
-/** Finds keys that are not those that the services' own database was made with. */
+/** Finds keys that differ from the keys that the services' database was made with. */
 async function othersKeys(home: string, at: (name: string) => string): Promise<Finding | null> {
   const [{ belongingIn, differences, RING_PURPOSE }, { openSecrets }, { readOwnKeypair }] = await Promise.all([
     loadClientInspect(),

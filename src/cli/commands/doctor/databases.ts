@@ -13,7 +13,7 @@ import { utcTime } from '../../../terminal/index.ts';
 import { givenTo } from '../../settings/index.ts';
 import { type Check, type Finding, failed, named, ok, type Patient, skewOf, stuck, warning } from './checks.ts';
 
-/** The databases of the services and of the tool, and their open work. */
+/** Checks the databases of the services and of the tool, and their open work. */
 export function databaseChecks({ home, environment, profile, clock, full }: Patient): Check[] {
   const journal = join(home, 'client.db');
   const services = join(home, 'service.db');

@@ -10,13 +10,13 @@ const networkFetch = overNetwork();
 /** Less than the limit of a check, so that a slow service is named. */
 export const PATIENCE_MS = 4000;
 
-/** Both services of a profile with addresses, and their keys. */
+/** Checks the services that a profile names by address, and the keys for them. */
 export function serviceChecks({ profile, environment }: Patient): Check[] {
   if (profile.isEmbedded && profile.partnerUrl === null) {
     return [{ id: 'services', run: () => ok('Embedded: they run inside each command') }];
   }
   const { flightsUrl, partnerUrl } = profile;
-  /** False: the network could read a key, so none is tried. */
+  /** False if the network could read a key: then no key is tried. */
   const isEncrypted = (url: string, setting: 'flights_url' | 'partner_url') => {
     try {
       return encrypted(url, setting, profile) !== '';
@@ -68,7 +68,7 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
   return checks;
 }
 
-/** Reads a given key, which never gets into a finding; null: none is given. */
+/** Returns a reader of a given key, which never appears in a finding; null if none is given. */
 function secret(
   environment: Environment,
   name: 'operator_key' | 'api_key' | 'customer_token',
@@ -97,7 +97,7 @@ const WHY: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
-/** Explains a call without an answer. */
+/** Turns a call that got no answer into a finding. */
 export async function reaching(finding: Promise<Finding>): Promise<Finding> {
   try {
     return await finding;
@@ -156,7 +156,7 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
   }
 }
 
-/** The trouble that /ready reports of the escrow program or the airline. */
+/** The trouble with the escrow program or the airline that /ready reports. */
 function troubleOf(body: unknown, part: 'escrow_program' | 'airline'): string | null {
   const said = isRecord(body) ? body[part] : null;
   return isRecord(said) && typeof said.trouble === 'string' ? said.trouble : null;
@@ -171,7 +171,7 @@ function failedChecks(body: unknown): string {
     .join(', ');
 }
 
-/** The operator's wallets that hold too little, by /ready. */
+/** The operator's wallets that hold too little, according to /ready. */
 function shortWallets(body: unknown): string {
   const wallets = isRecord(body) && Array.isArray(body.wallets) ? body.wallets.filter(isRecord) : [];
   return wallets

@@ -49,7 +49,7 @@ export const doctor: Run<typeof spec.doctor> = async (context, { full = false })
   return wrong > 0 ? 8 : 0;
 };
 
-/** Settings that conflict come first; the other checks then run without them. */
+/** Reads the settings. If they conflict, that finding comes first, and the other checks run without them. */
 async function settingsOf({ environment, globals, session, folder }: CommandContext) {
   try {
     const profile = await profileOf(environment, globals, session.home, folder);
@@ -107,7 +107,7 @@ function doctorLines({ checks }: DoctorReport, { paint, width }: Screen): string
       `${marks[status]} ${paint.dim(padEnd(id.replaceAll('_', ' '), LABEL_CELLS))}${first}`,
       ...more.map((line) => `${under}${line}`),
       ...(fix === null ? [] : wrap(fix, width - LABEL_CELLS - 2).map((line) => paint.dim(`${under}${line}`))),
-      // A command is one piece, to be copied.
+      // A command is not wrapped, so that it can be copied.
       ...next.map((command) => paint.accent(`  $ ${command}`)),
     ];
   });

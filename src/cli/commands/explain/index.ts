@@ -1,7 +1,7 @@
 import connectCodes from '../../../kernel/domain/connect-codes.json' with { type: 'json' };
 import { fixOf, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
 
-/** Connect's codes, which the partner service answers with beside our own reason (CONTRACT, section 10). */
+/** Connect's codes, which the partner service sends along with our own reason (CONTRACT, section 10). */
 const CONNECT_CODE_TABLE = connectCodes as Readonly<Record<string, ProblemKind>>;
 
 /** The codes of both services and the tool, and those of Connect. */

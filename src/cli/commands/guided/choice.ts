@@ -101,7 +101,7 @@ const optionsOf = (trip: Trip): WaitingOptions => ({
   wait: true,
 });
 
-/** Remembers the lists of walks: the same search is not paid again while one of its offers is available. */
+/** Remembers the lists of walks: a search is not paid for again while one of its offers is available. */
 const memoryOf = ({ context }: Walk): SearchMemory<Searched> =>
   openSearchMemory(
     context,
@@ -113,7 +113,7 @@ const memoryOf = ({ context }: Walk): SearchMemory<Searched> =>
     Number.POSITIVE_INFINITY,
   );
 
-/** The bags of the search change at a key, which costs no question. */
+/** Asks whether to search. Keys change the bags, so that they need no question of their own. */
 async function askWanted(walk: Walk) {
   const { trip, ask, context } = walk;
   const { clock, terminal } = context;
@@ -179,15 +179,15 @@ async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
 }
 
 /**
- * The screen inside a choice, which begins each line with a mark and a space. Where questions are lines, nothing keeps
- * columns: each value has its name.
+ * The screen inside a choice, narrower by the mark at the start of each line. A dumb terminal does not keep columns, so
+ * each value is named.
  */
 const insideOf = ({ context: { terminal, environment } }: Walk): Screen => ({
   paint: environment.TERM === 'dumb' ? spokenPaint : terminal.asideScreen.paint,
   width: terminal.asideScreen.width - 3,
 });
 
-/** The present arrangement of the list, drawn for a screen, and all of its rows. */
+/** Draws the list for a screen as it is sorted and narrowed now, and returns all of its rows too. */
 function arrangedList(walk: Walk, screen: Screen) {
   const { list, title } = foundOf(walk);
   const { arrangement, airlines } = walk.trip;
@@ -222,7 +222,7 @@ function narrowed(rows: readonly ListRow[], filters: OfferFilters, { airlineKnow
   };
 }
 
-/** A fare of an itinerary as an offer of its own. */
+/** Turns a fare of an itinerary into an offer of its own. */
 function asOffer({ offer }: ListRow, fare: NumberedFare) {
   const brands = fare.fare_brand_name?.split(' / ') ?? [null];
   return {
@@ -266,7 +266,7 @@ export const chooseItinerary: Step = async (walk) => {
     details: detailsIn(walk, all),
     left: leftIn(walk, all),
   });
-  // The answer proves that the list was seen: the same search again is another one.
+  // The answer proves that the list was seen: the same search made again is a new one.
   await context.session.paidHere.shown();
   const row = answer.kind === 'back' ? undefined : rowOf(all, answer.value);
   if (answer.kind === 'back' || !row) return 'back';
@@ -283,12 +283,12 @@ export const chooseItinerary: Step = async (walk) => {
   return 'fare';
 };
 
-/** How many itineraries stay in sight after a walk that was cut off at its list. */
+/** The number of itineraries that stay on the screen after a walk is cut off at its list. */
 const LEFT = 5;
 
 /**
- * The first itineraries of the arrangement, for a terminal that the question has left, and the next command: for the marked
- * fare, or else the first one of these; null for an empty list.
+ * The first itineraries of the list, to print once the question has left the screen. `next` is the command for the
+ * marked fare, or else for the first fare of these itineraries; null for an empty list.
  */
 export function listLeft(walk: Walk): { readonly lines: readonly string[]; readonly next: NextStep | null } {
   const { above, headings, itineraries, all, rows } = arrangedList(walk, walk.context.terminal.asideScreen);
@@ -339,12 +339,12 @@ export const chooseFare: Step = async (walk) => {
     const screen = { ...inside, width: Math.min(inside.width, STACKED) };
     const { headings, itineraries } = listParts(document, title, screen, [row]);
     const [journeyHeading = '', fareHeading = ''] = headings;
-    // A number leads it where it is read aloud.
+    // For a screen reader the first line is the number of the itinerary: leave it out.
     const lines = itineraries[0]?.slice(isSpoken(screen.paint) ? 1 : 0) ?? [];
     const journeys = lines.slice(0, offer.slices.length);
     return {
       heading: [journeyHeading, ...journeys, fareHeading].filter(Boolean),
-      // The number of sellers of the same for more is no choice.
+      // The line that counts sellers with higher prices cannot be chosen.
       lines: lines.slice(journeys.length).map((name, index): StepLine<string> => {
         const fare = fares[index];
         return fare ? { name, value: fare.offer_id, number: fare.number } : { name };
@@ -375,7 +375,7 @@ export const chooseFare: Step = async (walk) => {
   return 'lock';
 };
 
-/** Looks up the fare menu of a lowcost carrier, and pays for it, once the person agrees. */
+/** Looks up and pays for the fare menu of a low-cost carrier, once the person agrees. */
 async function chooseFromMenu(walk: Walk, offerId: string, listed: string): Promise<string | null> {
   const { context, ask } = walk;
   const { session, signal, terminal, clock } = context;

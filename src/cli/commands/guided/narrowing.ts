@@ -6,11 +6,11 @@ import { optionOf } from '../../spec/index.ts';
 import { filtersOf } from '../search/index.ts';
 import { filterOptions } from '../search/spec.ts';
 
-/** A line that a person narrows the list by: words to look for, and filters as `search` takes them. */
+/** A typed line that narrows the list: words to look for, and filters as `search` takes them. */
 interface Narrowing {
   readonly words: string;
   readonly filters: OfferFilters;
-  /** Why its last words are left out; null: they are not. */
+  /** The reason why the last words are left out; null if none are. */
   readonly wrong: string | null;
 }
 
@@ -19,7 +19,7 @@ export interface Airlines {
   readonly airlinesNear: (given: string) => readonly { readonly code: string; readonly name: string }[];
 }
 
-/** Reads `lufthansa --no-basic --max-duration 5h`, also while it is typed: as far as it makes sense. */
+/** Reads a line such as `lufthansa --no-basic --max-duration 5h`; while it is typed, as far as it makes sense. */
 export function narrowingOf(text: string, airlines: Airlines): Narrowing {
   const given = text.trim().split(/\s+/).filter(Boolean);
   let wrong: string | null = null;

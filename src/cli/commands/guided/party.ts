@@ -57,7 +57,7 @@ export const passengersStep: Step = async (walk) => {
     if (bookable) {
       members.push(member);
       passengers = bookable;
-      // Saved travellers are offered by name.
+      // Saved travellers are not kept here: they are offered by name.
       await typed.keep(members.every(({ name }) => name !== null) ? [] : list);
     }
     for (const { path, message } of issues) {
@@ -66,7 +66,7 @@ export const passengersStep: Step = async (walk) => {
   }
   const party: Party = { passengers, travellers: members.map(({ name }) => name) };
   trip.party = party;
-  // Names of people are not on the screen before the review.
+  // People are not named on the screen before the review.
   said(walk, 'Passengers', counted(members.length, 'passenger'), bookingCommand(intent.intent_id, party));
   return 'review';
 };
@@ -158,7 +158,7 @@ async function askTyped(walk: Walk, asked: Asked, rules: PassengerRules): Promis
 }
 
 /**
- * Offers to save a person, under a name of their choice or their known one.
+ * Offers to save a traveller, under a chosen name or the known one.
  * @returns the name that they are saved under with exactly these fields, or null
  */
 async function offerToSave(walk: Walk, fields: TravellerFields, known: string | null): Promise<string | null> {

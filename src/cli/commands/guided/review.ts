@@ -90,7 +90,7 @@ export const lockStep: Step = async (walk) => {
   }
 };
 
-/** The seats that were chosen of this fare. */
+/** The seats that were chosen for this fare. */
 const seatsOf = ({ trip }: Walk, offerId: string): readonly WantedSeat[] =>
   trip.seats?.offerId === offerId ? trip.seats.chosen : [];
 
@@ -109,7 +109,7 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
   const flights = await session.flights();
   const { existingIntent, lockFare } = await loadCreate();
   const { found } = walk.trip;
-  // Searches of other terminals push the list out.
+  // Searches in other terminals may have pushed this list out of the recent offers.
   if (found && session.recentOffers.journey(offerId) === null)
     await session.recentOffers.remember(found.list.offers, numberedOffers(found.list, true), walk.trip.bags);
   try {
@@ -127,7 +127,7 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
     return value;
   } catch (error) {
     if (!isProblem(error, 'intent_already_exists')) throw error;
-    // The walk continues with a lock made from here, and with no other one.
+    // The walk continues only with a lock that was made from here.
     const { own, problem } = await existingIntent(walk.context, error);
     if (own === null) throw problem;
     return own;
@@ -177,7 +177,7 @@ export const reviewStep: Step = async (walk) => {
     return await pay(walk, intent, party, { kind: 'booking', amount, isTyped: mustType });
   } catch (error) {
     if (!isFareGone(error)) throw error;
-    // It was refused before it was paid.
+    // The booking was refused before it was paid.
     trip.booking = null;
     const { argv } = bookingCommand(intent.intent_id, party);
     await sayProblem(walk, error, { name: 'book', argv, options: { intentId: intent.intent_id } });
@@ -222,7 +222,7 @@ function show({ context, trip }: Walk, review: Review, escrow: string, balance: 
   for (const line of lines) terminal.note(line);
 }
 
-/** @param isElsewhere a refund would go to another wallet: a mere Enter then does not pay */
+/** @param isElsewhere true if a refund would go to another wallet: then Enter alone does not pay */
 async function ask(walk: Walk, amount: bigint, isElsewhere: boolean): Promise<'pay' | 'back' | 'later'> {
   const said = walk.context.terminal.usdc(amount);
   const pay = { name: `Pay ${said} and book`, value: 'pay' } as const;
@@ -274,8 +274,8 @@ const isFareGone = (error: unknown): error is Problem =>
   );
 
 /**
- * Continues after an expired lock, or a fare that has changed since: the same fare again, or another search, with the same
- * passengers.
+ * Continues after a lock has expired or its fare has changed: locks the same fare again, or searches again with the
+ * same passengers.
  * @param mayLock the fare itself may still be available
  */
 async function goOnWithoutLock(walk: Walk, intent: Intent, mayLock: boolean): Promise<StepName | ExitCode> {
@@ -297,7 +297,7 @@ async function goOnWithoutLock(walk: Walk, intent: Intent, mayLock: boolean): Pr
   }
   if (answer.value === 'lock') {
     try {
-      // A lock of an earlier run had bags and seats of its own.
+      // If an earlier run made the lock, only the intent has its bags and seats.
       const { bags, seats } = intent;
       if (bags) trip.bags = { checked: bags.checked, carry_on: bags.carry_on };
       const chosen = seats?.chosen.map(({ passenger_index, segment_index, designator }) => ({
@@ -314,7 +314,7 @@ async function goOnWithoutLock(walk: Walk, intent: Intent, mayLock: boolean): Pr
     }
   }
   Object.assign(trip, { intent: null, isPartyKept: true });
-  // The search of a fare that an earlier run has locked is not known.
+  // If an earlier run locked the fare, its search is not known here.
   return trip.from && trip.to && trip.depart ? 'search' : 'from';
 }
 
