@@ -31,7 +31,7 @@ async function askPlace({ ask }: Walk, label: string, suits: (iata: string) => b
   const answer = await ask.search<Place>({
     message: `${label}: a city, an airport or its code`,
     async find(text) {
-      // Tab takes a suggestion into the line.
+      // Tab puts a whole suggestion into the line: only its code is looked up.
       const found = await placesFor(/^([A-Z]{3}) {2}/.exec(text)?.[1] ?? text);
       if (found.length === 0) return `No airport matches ${harmless(text)}; any three-letter airport code works too.`;
       const fit = found.filter(({ iata }) => suits(iata)).slice(0, MOST_CHOICES);
@@ -43,11 +43,11 @@ async function askPlace({ ask }: Walk, label: string, suits: (iata: string) => b
 }
 
 interface Candidate extends Place {
-  /** Only found by forgiving a mistake. */
+  /** True if it was found only by forgiving a typing mistake. */
   readonly isGuess: boolean;
 }
 
-/** The airports that fit equally well; leaves a code that is not in the table to the service. */
+/** Finds the airports that fit best. A code that is not in our table is left to the service. */
 async function placesFor(text: string): Promise<Candidate[]> {
   const { found } = await findPlaces(text);
   const best = found.filter((one) => one.fit === found[0]?.fit || isMistake(one));
@@ -77,7 +77,7 @@ export const askDepart: Step = async (walk) => {
 
 const MOST_ONWARD = 3;
 
-/** Of a command that is shown before the travellers are asked for. */
+/** The travellers of a command that is shown before the question about them. */
 const ALONE = { adults: 1, childAges: [] as number[] };
 
 export const askReturn: Step = async (walk) => {
@@ -102,7 +102,7 @@ export const askReturn: Step = async (walk) => {
   return 'adults';
 };
 
-/** Asks for the flight after the last one, until there is none. */
+/** Asks for one more flight, until the answer is empty. */
 async function askOnward(walk: Walk): Promise<StepName | 'back'> {
   const { trip } = walk;
   const answer = await walk.ask.text({
@@ -136,7 +136,7 @@ async function wrongFlight(walk: Walk, text: string): Promise<string | null> {
   }
 }
 
-/** Reads a flight without a question in between: a text with two readings is refused with both. */
+/** Reads a flight without asking: refuses an ambiguous text, and names both readings. */
 async function furtherFlight({ context, trip }: Walk, text: string): Promise<string> {
   const { to, depart, onward } = trip;
   const [, place = to?.iata ?? '', day = depart ?? ''] = /-(...)@(.*)$/.exec(onward.at(-1) ?? '') ?? [];
@@ -180,7 +180,7 @@ async function wrongDate({ context }: Walk, text: string, earliest: string, tooE
   return days.every((day) => day < earliest) ? tooEarly : null;
 }
 
-/** The day that a checked answer means; null where Esc left the question which of two it is. */
+/** Returns the day that a checked answer means. Asks if it may be two; null if Esc left that question. */
 async function whichIsMeant({ context, ask }: Walk, text: string, earliest: string): Promise<string | null> {
   const read = readDate(text, { nowMs: context.clock.now(), from: earliest });
   if (read.kind !== 'either') return read.kind === 'day' ? read.day : null;

@@ -79,13 +79,13 @@ function greet(terminal: Terminal): void {
 
 const ANEW: NextStep = { argv: [] };
 
-/** Says how far a walk has come that was cut off, and how to continue. Returns other failures as they are. */
+/** Says how far an interrupted walk has come, and how to continue. Returns other failures unchanged. */
 async function walkCutOff(walk: Walk, error: unknown): Promise<unknown> {
   const cutOff = bookingCutOffBy(error, walk.context.signal);
-  // Not "at a question": all of a walk is questions.
   if (!cutOff) return error;
-  // The question took its list from the screen; the next command needs its numbers.
+  // The question has cleared its list from the screen; the next command needs the numbers.
   if (isListShown(walk.trip)) for (const line of listLeft(walk).lines) walk.context.terminal.note(line);
+  // A new problem, without "at a question": a walk is all questions.
   return told(problem(cutOff.code), storyOf(await knownOfWalk(walk)), error);
 }
 
@@ -107,7 +107,7 @@ async function knownOfWalk(walk: Walk): Promise<Known> {
 const isListShown = ({ found, offerId, intent, booking }: Trip): boolean =>
   found !== null && found.list.offers.length > 0 && offerId === null && intent === null && !booking;
 
-/** Numbers are of the last list on the screen: before this one was shown they would be of an older search. */
+/** Row numbers belong to the last list shown: before this list is shown, they belong to an older search. */
 function goingOn(walk: Walk): Pick<Story, 'fix' | 'next'> {
   const { trip, context } = walk;
   if (trip.offerId !== null)

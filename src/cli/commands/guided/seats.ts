@@ -17,7 +17,7 @@ interface Turn {
   readonly message: string;
 }
 
-/** Reads the seats of the fare, unless it was read already, and asks for one for each traveller on each flight. */
+/** Asks for a seat for each traveller on each flight. Reads the seats of the fare first, unless they are known. */
 export async function chooseSeats(walk: Walk, offerId: string): Promise<void> {
   const { trip, context } = walk;
   const { signal, terminal, session } = context;

@@ -60,7 +60,7 @@ export class Trip {
   /** YYYY-MM-DD; null one way. */
   back: string | null = null;
   adults = 1;
-  /** Of the travellers under 18, on the day of the last flight. */
+  /** Ages on the day of the last flight, of the travellers under 18. */
   childAges: readonly number[] = [];
   /** Further flights, each as `FCO-LIS@2026-12-28`, in place of a return. */
   onward: readonly string[] = [];
@@ -70,11 +70,11 @@ export class Trip {
   readonly arrangement = asFound();
   /** Loaded with the first list. */
   airlines: Airlines | null = null;
-  /** The chosen itinerary, and the fare of the list with it. */
+  /** The chosen itinerary. `marked` is the offer id of its row in the list. */
   offer: Offer | null = null;
   marked: string | null = null;
   offerId: string | null = null;
-  /** The seats of a fare, once they were read, and the chosen ones. */
+  /** The seats of a fare, once they are read, and the chosen seats. */
   seats: {
     readonly offerId: string;
     readonly details: OfferDetailsResponse | null;
@@ -84,17 +84,17 @@ export class Trip {
   } | null = null;
   intent: Intent | null = null;
   party: Party | null = null;
-  /** Decimal USDC, with the purpose, in order. */
+  /** The payments so far, in order: decimal USDC and the purpose. */
   readonly paid: { readonly amount: string; readonly what: string }[] = [];
-  /** Of a fare that an earlier run locked: `LIS → BER  2026-12-21`. */
+  /** The journey of a fare that an earlier run locked: `LIS → BER  2026-12-21`. */
   journey: string | null = null;
-  /** The passengers of a fare that is gone stay the same. */
+  /** True after a fare is gone: the passengers stay the same. */
   isPartyKept = false;
   /** The intent whose booking a person has agreed to; `isBooked` once that is known. */
   booking: { readonly intent: Intent; readonly isBooked: boolean } | null = null;
 }
 
-/** A person's arrangement of the list of flights, which stays when they return to it. */
+/** The arrangement of a new list. The changes that a person makes stay when they return to the list. */
 export const asFound = () => ({
   sort: 'price' as OfferSort,
   isDirect: false,
@@ -124,16 +124,16 @@ export type StepName =
   | 'passengers'
   | 'review';
 
-/** Asks, does its part, and says where to go: a step, the one before, or out with an exit code. */
+/** Asks, does its part, and returns where to go: to a step, back to the one before, or out with an exit code. */
 export type Step = (walk: Walk) => Promise<StepName | 'back' | ExitCode>;
 
 /**
- * Goes from step to step until one of them ends the walk. Going back leads to the step before, and takes its lines from the
- * screen; lines since a payment stay in sight.
+ * Goes from step to step until one of them ends the walk. Going back leads to the step before, and removes its lines
+ * from the screen unless something was paid since.
  */
 export async function follow(walk: Walk, steps: Readonly<Record<StepName, Step>>, start: StepName): Promise<ExitCode> {
   const { transcript, trip } = walk;
-  /** A step before it writes or pays anything. */
+  /** Marks the state before a step writes or pays anything. */
   const begin = (name: StepName) => ({ name, mark: transcript.mark(), paid: trip.paid.length });
   const before: ReturnType<typeof begin>[] = [];
   let at = begin(start);
@@ -147,7 +147,7 @@ export async function follow(walk: Walk, steps: Readonly<Record<StepName, Step>>
       at = isUndone ? last : begin(last?.name ?? at.name);
       continue;
     }
-    // The same question once more is no step.
+    // Asking the same question again is not a new step.
     if (next === at.name) continue;
     const seen = before.findIndex(({ name }) => name === next);
     // Returning to an earlier step forgets those after it.
@@ -184,7 +184,7 @@ export async function agrees({ ask }: Walk, message: string, yes: string, no: st
 
 type Transcript = ReturnType<typeof openTranscript>;
 
-/** Enough to see the state of the walk, and room for the question. */
+/** Enough to see the state of the walk, with room for the question. */
 const AGAIN_LINES = 6;
 
 const ESCAPE = '\u001b[';
@@ -193,7 +193,7 @@ const ESCAPE = '\u001b[';
 export function openTranscript(terminal: Terminal, stderr: Output) {
   let written: string[] = [];
   let commands: { readonly at: number; readonly command: string }[] = [];
-  // Lines before this one can't be taken back: a result follows them, or the screen has scrolled.
+  // Lines before this index can't be taken back: a result was printed after them.
   let fixed = 0;
   const keeping = (lines: readonly string[], write: () => void) => {
     written.push(...lines);
@@ -220,7 +220,7 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
   };
   return {
     terminal: kept,
-    /** Writes the command that does the same, to copy: never wrapped, and once for several steps of one command. */
+    /** Writes a command to copy that does the same: never wrapped, and only once for consecutive steps. */
     same(step: NextStep): void {
       const command = lineOf(step);
       if (commands.at(-1)?.command === command) return;
@@ -228,7 +228,7 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
       kept.note(terminal.asideScreen.paint.dim(`  $ ${command}`));
     },
     mark: () => written.length,
-    /** Removes the lines from there on; false where some have left the screen, and all stay. */
+    /** Removes the lines after the mark; removes none and returns false if a result follows or some scrolled off. */
     takeBack(mark: number): boolean {
       const rows = written.slice(mark).reduce((sum, line) => sum + rowsOf(line), 0);
       if (mark < fixed || rows >= (stderr.rows ?? 24)) return false;
@@ -257,11 +257,11 @@ export function searchCommand(trip: Trip, filters: readonly string[] = []) {
   return farelock`search ${from?.iata ?? '<from>'} ${to?.iata ?? '<to>'} --depart ${depart ?? '<date>'} ${more}`;
 }
 
-/** Names saved travellers; the others are in a file. */
+/** Makes the `book` command: it names the travellers if all are saved, or else a file. */
 export const bookingCommand = (intentId: string, party: Party | null) =>
   farelock`book ${intentId} ${savedTravellers(party) ?? ['--passengers', 'passengers.json']}`;
 
-/** The same after a walk that was cut off: no file was written, so the command asks for unsaved travellers. */
+/** The same after a walk that ended early: no file was written, so the command asks for unsaved travellers. */
 export const bookingCommandNow = (intentId: string, party: Party | null) =>
   farelock`book ${intentId} ${savedTravellers(party) ?? []}`;
 
@@ -275,7 +275,7 @@ function savedTravellers(party: Party | null): string[] | null {
 export const isTurnedDown = (error: unknown): error is Problem =>
   isProblem(error) && [2, 3, 5].includes(error.kind.exit) && !isProblem(error, 'input_required');
 
-/** @param same the command with the same refusal */
+/** @param same the command that is refused in the same way */
 export async function sayProblem(
   { context }: Walk,
   error: Problem,
@@ -300,7 +300,7 @@ export async function balanceOf({ context: { session } }: Walk): Promise<bigint>
   return (await cluster.tokenBalance(usdcAccount)) ?? 0n;
 }
 
-/** Notes the cost of a paid call. With too little play money, offers more and tries again. */
+/** Makes a paid call and notes its cost. If there is too little play money, offers more and tries again. */
 export async function paidCall<T extends { readonly payment: PaymentReceipt | null }>(
   walk: Walk,
   what: string,
@@ -318,7 +318,7 @@ export async function paidCall<T extends { readonly payment: PaymentReceipt | nu
   }
 }
 
-/** Offers play money, never on a real cluster; true when it was taken. `least`: the missing amount (atomic). */
+/** Offers play money, never on a real cluster; true if it was taken. `least`: the missing amount, atomic USDC. */
 export async function topUp(walk: Walk, least: bigint): Promise<boolean> {
   const { session, terminal } = walk.context;
   if (!session.isEmbedded) return false;

@@ -10,15 +10,15 @@ import { createdIntentLines, priceShown } from '../../view/flights/index.ts';
 import { costLines, isLockable, isMenuOffer, lockCommand, money, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** Shows the support code once, and remembers it for the commands that need it. */
+/** Locks a fare. Shows the support code once, and remembers it for the commands that need it. */
 export const intentCreate: Run<typeof spec.intentCreate> = async (context, options) => {
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);
   // A low-cost row locks the cheapest fare of its menu; an offer id locks exactly that offer.
   const row = isMenuOffer(offerId) && offerId !== options.offerId ? options.offerId : null;
-  // A row of a list is locked with the bags that its price has.
+  // A row of a list is locked with the bags that its price includes.
   const bags = askedBags(bagsIn(options) ?? session.recentOffers.bagsOf(options.offerId));
-  // Known before a fare menu is paid for.
+  // Refused before a fare menu is paid for.
   if (options.seats && offerId.startsWith('lowcost:')) throw problem('seats_unavailable');
   const fare = session.recentOffers.journey(offerId)?.fare ?? null;
   const seats = options.seats && { seats: (await loadSeats()).seatsIn(options.seats, fare) };
@@ -64,7 +64,7 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
     terminal.aside(['', ...costs, ...nextLines(next)]);
     return 0;
   } catch (error) {
-    // A fare of a lowcost offer can be locked while its menu is fresh.
+    // A fare of a low-cost offer can be locked only while its menu is fresh.
     if (isProblem(error, 'fare_menu_expired', 'invalid_fare_index')) {
       throw reworded(error, {
         fix: 'Open the fare menu, then lock one of its fares.',
@@ -78,7 +78,7 @@ export const intentCreate: Run<typeof spec.intentCreate> = async (context, optio
 };
 
 /**
- * Opens the fare menu of a row, and picks its cheapest fare where that costs no more than the list showed.
+ * Opens the fare menu of a row, and picks its cheapest fare if that costs no more than the list showed.
  * @throws Problem `fare_check_failed`, `offer_repriced`
  */
 async function openMenu(
@@ -115,7 +115,7 @@ async function openMenu(
   });
 }
 
-/** Locks a fare, and remembers the intent with its support code. `name` is for the phase of its payment. */
+/** Locks a fare, and remembers the intent with its support code. `name` appears in the progress line. */
 export async function lockFare(
   context: CommandContext,
   flights: FlightsClient,
@@ -136,8 +136,8 @@ export async function lockFare(
 }
 
 /**
- * The intent that prevents a new one, where this home made it and would pay it, and the problem to raise. An intent that
- * was made elsewhere must not be paid: its maker has chosen the refund wallet, and has the support code.
+ * Finds the intent that prevents a new one, and the problem to raise. `own` is null unless this home made the intent:
+ * one that was made elsewhere must not be paid, because its maker chose the refund wallet and has the support code.
  */
 export async function existingIntent(context: CommandContext, error: Problem) {
   const { session, signal } = context;

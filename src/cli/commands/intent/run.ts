@@ -18,7 +18,7 @@ import { nextLines } from '../../view/index.ts';
 import type { ListedIntent } from './result.ts';
 import type * as spec from './spec.ts';
 
-/** Shows the intent of the service, or the escrow on chain while the service is silent. */
+/** Shows the intent from the service, or the escrow on chain while the service does not answer. */
 export const intentShow: Run<typeof spec.intentShow> = async (context, { intentId: given }) => {
   const { terminal, session, clock } = context;
   await session.work();
@@ -42,13 +42,13 @@ export const intentShow: Run<typeof spec.intentShow> = async (context, { intentI
 
 const MOST_REFRESHED = 20;
 
-/** Asks the service for those that have not ended. */
+/** Lists the intents of this home, after asking the service about those that have not ended. */
 export const intentList: Run<typeof spec.intentList> = async (context, { limit }) => {
   const { terminal, session } = context;
   await session.work();
   const store = await session.store();
   const open = await store.noted({ baseUrl: session.baseUrl, open: true, limit: MOST_REFRESHED });
-  // The list shows their notes.
+  // Refreshing an intent updates the note that the list shows.
   for await (const _refreshed of intentsNow(context, open));
   const noted = await store.noted({ baseUrl: session.baseUrl, limit });
   terminal.result({ intents: noted.map(listed) }, intentsView);

@@ -23,7 +23,7 @@ export const intentVerify: Run<typeof spec.intentVerify> = async (context, { int
     escrow: intent.escrow.address,
     checks: [...checks],
   };
-  // Under --json there is one document: of a mismatch it is the error, with the checks in it.
+  // Under --json there is only one document: for a mismatch, the error with the checks.
   if (verified || !terminal.settings.json) terminal.result(document, verificationView);
   if (verified) return 0;
   const failed = checks.filter((check) => !check.ok).map((check) => check.check);

@@ -46,7 +46,7 @@ export const keysIssue: Run<typeof spec.keysIssue> = (context, { name }) =>
     'It will not be shown again. Use it as FARELOCK_OPERATOR_KEY.',
   );
 
-/** Revokes a key at once; the last one is kept. */
+/** Revokes a key at once; the service refuses to revoke the last one. */
 export const keysRevoke: Run<typeof spec.keysRevoke> = (context, { keyId }) =>
   change(
     context,

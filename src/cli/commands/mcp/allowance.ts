@@ -4,7 +4,7 @@ import { type Problem, problem } from '../../../kernel/problems.ts';
 import type { Usdc } from '../../../kernel/usdc.ts';
 
 export interface ServerAllowance extends Allowance {
-  /** This allowance, and beside it one payment of exactly this amount, which a person has agreed to. */
+  /** Adds to this allowance one payment of exactly this amount, to which a person has agreed. */
   withOne(amount: bigint): Allowance;
 }
 
@@ -12,7 +12,7 @@ export interface ServerAllowance extends Allowance {
  * The allowance of a program while the server runs, in the memory of this process: every payment of its tools is signed
  * here, so that no clock, no other process and no lost answer can make it count less. A signed payment counts, however it
  * ends; the same payment sent again counts once.
- * @param total atomic USDC; null: spending was not allowed
+ * @param total atomic USDC; null if spending was not allowed
  * @param perPayment the most for one payment, however much is left
  */
 export function createAllowance({
@@ -86,7 +86,7 @@ export function createAllowance({
   };
 }
 
-/** The server was started to read. */
+/** The refusal by a server that was started without an allowance. */
 export const notAllowed = (): Problem =>
   problem('payment_above_cap', {
     message: 'This tool moves money, but the server was started without an allowance.',

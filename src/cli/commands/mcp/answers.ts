@@ -10,20 +10,20 @@ export type Document = Readonly<Record<string, unknown>>;
 export interface Page {
   readonly offset: number;
   readonly limit: number;
-  /** The call has named the limit: then the answer may be long. */
+  /** True if the call named the limit: then the answer may be long. */
   readonly isChosen: boolean;
-  /** The way to the rest: a cursor of the service, or an offset. */
+  /** The way to get the rest: by a cursor of the service, or by an offset. */
   readonly paging: 'cursor' | 'offset' | null;
-  /** The limit that the command itself got; null: none of ours. */
+  /** The limit that we passed to the command itself; null if we passed none. */
   readonly read: number | null;
 }
 
-/** 8,000 tokens of a model, about. */
+/** About 8,000 tokens of a model. */
 const MOST_BYTES = 32_000;
 
 const bytesOf = (document: Document): number => Buffer.byteLength(JSON.stringify(document));
 
-/** The share of the entries that would fit; 1 or more: all do. */
+/** The share of the entries that would fit; 1 or more if all do. */
 const shareThatFits = (document: Document): number => MOST_BYTES / bytesOf(document);
 
 const slugOf = (name: string): string => name.replaceAll(' ', '-');
@@ -43,7 +43,7 @@ export function bounded(command: CommandDescription, document: Document, page: P
     return Array.isArray(list) ? [{ name, list: list as readonly unknown[] }] : [];
   });
   const longest = Math.max(0, ...lists.map(({ list }) => list.length));
-  // A page of the service ends where its cursor goes on.
+  // A page of the service is never cut: its cursor goes on where the page ends.
   if (paging === 'cursor' || longest === 0) return document;
   const isKnown = read === null || longest < read;
   const part = (limit: number): Document => {
@@ -67,7 +67,7 @@ export function bounded(command: CommandDescription, document: Document, page: P
   return shown;
 }
 
-/** Asks again, for fewer entries, while a page of the service is too long: its cursor goes on where the page ends. */
+/** Asks again, for fewer entries, while a page of the service is too long. */
 export async function pageThatFits<T extends { readonly document: Document | null }>(
   { paging, isChosen, limit }: Page,
   first: T,
@@ -86,7 +86,7 @@ export async function pageThatFits<T extends { readonly document: Document | nul
 /** Commands whose answer says what `book` will need of each passenger. */
 const SAYS_FIELDS: ReadonlySet<string> = new Set(['offer', 'intent create', 'status']);
 
-/** The answer with the fields that each passenger of its offer needs. */
+/** Adds to an answer the fields that each passenger of its offer needs. */
 export function withPassengerFields({ name }: CommandDescription, document: Document): Document {
   const { offer = document } = document;
   // A booking under way needs no passengers.
@@ -107,7 +107,7 @@ export const formsOf = (published: Schema): Schema[] => [
   ...Object.values((published.$defs ?? {}) as Record<string, Schema>),
 ];
 
-/** The lists of a form. */
+/** The names of the lists in a form. */
 export const listsOf = ({ properties = {} }: Schema): string[] =>
   Object.entries(properties as Record<string, { type?: unknown }>)
     .filter(([, schema]) => schema.type === 'array')
@@ -115,10 +115,10 @@ export const listsOf = ({ properties = {} }: Schema): string[] =>
 
 const COUNTS: Schema = { type: 'object', additionalProperties: { type: 'integer' } };
 
-/** Fields that an answer has beside those of the command. */
+/** Fields that we add to the document of a command. */
 const BESIDE: Readonly<Record<string, Schema>> = { total: COUNTS, left_out: COUNTS, next_offset: { type: 'integer' } };
 
-/** `{ error }`, or the command's document: `farelock schema <command>` without the words of its page. */
+/** The schema of an answer: `{ error }`, or that of `farelock schema <command>` without its descriptions. */
 export function outputSchemaOf({ name }: CommandDescription): { readonly type: 'object' } & Schema {
   const published = readSchema(slugOf(name));
   const { $schema: _dialect, $id: _id, title: _title, $defs = {}, ...document } = published;
@@ -134,8 +134,8 @@ export function outputSchemaOf({ name }: CommandDescription): { readonly type: '
 }
 
 /**
- * Names, types and choices, without descriptions and patterns: clients read a list of tools whole. Gives each form one
- * type, because clients of several vendors refuse a list of types.
+ * Keeps names, types and choices, but no descriptions or patterns: a client reads the whole list of tools. Splits a
+ * list of types into `anyOf`, because clients of several vendors refuse it.
  */
 function portable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(portable);
@@ -150,7 +150,7 @@ function portable(schema: unknown): unknown {
   return { anyOf: type.map((one: unknown) => (one === 'null' ? { type: one } : { type: one, ...rest })) };
 }
 
-/** A property of such a name has a schema, not a text or a number. */
+/** A property may have such a name too: its value is a schema, not a text or a number. */
 const isLeftOut = (name: string, value: unknown): boolean =>
   ((name === 'description' || name === 'pattern') && typeof value === 'string') ||
   ((name === 'minimum' || name === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER);
@@ -197,9 +197,9 @@ const isWorthSharing = (value: object): boolean =>
   ('type' in value ? typeof value.type === 'string' : 'anyOf' in value && Array.isArray(value.anyOf)) &&
   JSON.stringify(value).length > 60;
 
-/** The code gives a right to the refund: no model sees it, and the tool keeps it sealed. */
+/** The code entitles its holder to the refund: no model sees it, and the tool keeps it sealed. */
 const WITHHELD = 'customer_support_code';
 
-/** An answer for a model, without the code however deep it lies. */
+/** Removes the code from an answer for a model, at any depth. */
 export const withheld = (document: Schema): Schema =>
   JSON.parse(JSON.stringify(document, (name, inner: unknown) => (name === WITHHELD ? null : inner)));

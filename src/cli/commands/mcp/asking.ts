@@ -27,7 +27,7 @@ export interface Wanted {
 const PATIENCE_MS = 10 * 60_000;
 const MOST_QUESTIONS = 100;
 
-/** Thrown by a call whose client of 2026 has to ask its person, and repeats the call with the answer. */
+/** Thrown if a client of version 2026-07-28 has to ask its person: it repeats the call with the answer. */
 export class Question {
   constructor(readonly asked: InputRequiredResult) {}
 }
@@ -36,13 +36,13 @@ export class Question {
 export interface Caller {
   readonly server: Server;
   readonly client: ServerContext;
-  /** Open questions to clients of version 2026-07-28: the call and amount of each, by its state. An answer counts once. */
+  /** Open questions to clients of version 2026-07-28: amount and call, by request state. An answer counts once. */
   readonly questions: Map<string, string>;
 }
 
 /**
- * Asks the person behind the client, where the client can.
- * @returns null: it cannot; else false for anything but a yes
+ * Prepares to ask the person behind the client.
+ * @returns asks, and gives true only for a yes; null if the client cannot ask
  */
 export function askingOf(
   { server, client, questions }: Caller,

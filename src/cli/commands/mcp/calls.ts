@@ -145,7 +145,7 @@ export function openCalls(context: CommandContext, options: McpOptions, outside:
 
 const keyOfSearch = ({ argv }: CommandLine): string => argv.join('\0');
 
-/** The output schema of a tool by its name, `intent_create`; null: another schema, or the list of them. */
+/** The output schema of a tool by its name, such as `intent_create`; null if there is no such tool. */
 function schemaNamed(given: unknown, commands: ReadonlyMap<string, CommandDescription>): Document | null {
   const name = (Array.isArray(given) ? given.join('_') : String(given)).replace(/[ -]/g, '_');
   const command = commands.get(name);
@@ -154,7 +154,7 @@ function schemaNamed(given: unknown, commands: ReadonlyMap<string, CommandDescri
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', $id: id, title: name, ...outputSchemaOf(command) };
 }
 
-/** The reason why the person at the start has not allowed a command; null: it may run. */
+/** The refusal of a command that the person did not allow at the start; null if it may run. */
 function notPermitted({ allowSpending, allowChanges }: McpOptions, command: CommandDescription): Problem | null {
   if (command.effect === 'changes' && !allowChanges) {
     return problem('changes_not_allowed', {
@@ -174,7 +174,7 @@ const isPaying = ({ name, effect }: CommandDescription): boolean => effect === '
 /**
  * Runs a call as far as the person who started the server allowed. --yes agrees to payments within the allowance and the
  * limits of the profile, and to nothing above them.
- * @param ask asks a person for one payment above the allowance; null: the client cannot
+ * @param ask asks a person for one payment above the allowance; null if the client cannot ask
  * @throws Problem `payment_above_cap`, `changes_not_allowed`
  */
 async function permitted(
@@ -195,25 +195,25 @@ async function permitted(
     const amount = aboveAllowance(ran.document);
     if (amount === null || !ask) return ran;
     const one = allowance.withOne(amount);
-    // With that payment allowed, nothing else may stand against it: a person is not asked in vain.
+    // Tries the call as if that payment were allowed: a person is not asked if something else would refuse it.
     const { document: plan } = await run(['--yes', '--dry-run'], one);
     if (!plan || !wouldPay(plan, amount)) return ran;
     return (await ask({ amount, plan })) ? run(['--yes'], one) : ran;
   }
   const plan = await run(['--dry-run']);
   const amount = amountMoved(plan.document);
-  // The plan was refused: so would be the call.
+  // The plan was refused, as the call would be.
   if (amount === null || !plan.document) return plan;
   const one = allowance.withOne(amount);
   const mayAsk = allowance.refusal(amount) !== null && one.refusal(amount) === null;
   const isAgreed = mayAsk && (await ask?.({ amount, plan: plan.document })) === true;
   const reserved = (isAgreed ? one : allowance).reserve(amount);
-  // It may have been paid out, however it ends.
+  // However the call ends, the money may have been paid out.
   reserved.spend(line.argv.join(' '));
   return run(['--yes']);
 }
 
-/** The amount of a call that was refused for more than is left of the allowance, atomic USDC; null: something else. */
+/** The amount, atomic USDC, of a call that was refused because the allowance has less left; else null. */
 function aboveAllowance(document: Document | null): bigint | null {
   const { error } = document ?? {};
   if (!isRecord(error) || error.code !== 'payment_above_cap' || !isRecord(error.detail)) return null;
@@ -287,7 +287,7 @@ const parsed = (text: string): Document | null => {
   }
 };
 
-/** The document as text too, for clients that know no structured content. */
+/** Repeats the document as text, for clients that do not know structured content. */
 const answer = ({ said, exitCode }: Pick<Ran, 'said' | 'exitCode'>, document: Document | null): CallToolResult => ({
   content: [{ type: 'text' as const, text: document ? JSON.stringify(document) : said }],
   ...(document ? { structuredContent: document } : {}),
@@ -297,13 +297,10 @@ const answer = ({ said, exitCode }: Pick<Ran, 'said' | 'exitCode'>, document: Do
 
 const refusal = (error: Problem) => answer({ said: '', exitCode: error.kind.exit }, problemDocument(error));
 
-/** Commands of the desk that pay out without a signature of the wallet, and the amounts of their plans to count. */
+/** Desk commands that pay out without the wallet's signature, with the field of their plan that has the amount. */
 const AMOUNTS: Readonly<Record<string, string>> = { 'refund approve': 'payout_amount', 'stuck resolve': 'amount' };
 
-/**
- * The amount that the plan of such a command would move, atomic USDC.
- * @returns null when there is no plan: it was refused
- */
+/** The amount that the plan of a desk command would pay out, atomic USDC; null if the plan was refused. */
 function amountMoved(plan: Readonly<Record<string, unknown>> | null): bigint | null {
   if (plan === null || plan.dry_run !== true) return null;
   const amount = Object.values(AMOUNTS)

@@ -7,7 +7,7 @@ const SEARCH_MS = HOUR_MS / 2;
 const MOST_SEARCHES = 5;
 const MOST_OFFERS = 500;
 
-/** Paid answers of this run: the rest of a search and its offers are shown again for free. */
+/** Keeps the paid answers of this run: the rest of a search and its offers are shown again for free. */
 export function openKept(clock: Clock) {
   const searches = new Map<string, { readonly document: Document; readonly untilMs: number }>();
   const offers = new Map<string, Document>();
@@ -28,7 +28,7 @@ export function openKept(clock: Clock) {
         add(searches, line, { document: free, untilMs: clock.now() + SEARCH_MS }, MOST_SEARCHES);
       }
     },
-    /** A search of this command line in the last half hour. @throws Problem `usage` */
+    /** The answer to this search command line, if it is not older than half an hour. @throws Problem `usage` */
     search(line: string): Document {
       const kept = searches.get(line);
       if (kept && clock.now() < kept.untilMs) return kept.document;
@@ -38,7 +38,7 @@ export function openKept(clock: Clock) {
       });
     },
     offer: (id: string): Document | undefined => offers.get(id),
-    /** The best of the newest search first. */
+    /** Newest answers first, each with its best offer first. */
     offers: (): Document[] => [...offers.values()].toReversed(),
   };
 }

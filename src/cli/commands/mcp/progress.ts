@@ -3,8 +3,8 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 const EVERY_MS = 1_000;
 
 /**
- * Reports the seconds and the phase of a call each second, because a client gives up on a long booking without a sign of
- * life. Reports nothing to a client without a token.
+ * Reports the seconds and the phase of a call each second, because a client gives up on a long booking without a sign
+ * of life. Reports nothing to a client that sent no progress token.
  */
 export function openProgress({ _meta, notify }: Pick<ServerContext['mcpReq'], '_meta' | 'notify'>) {
   const token = _meta?.progressToken;

@@ -12,15 +12,15 @@ import { serveResources } from './resources.ts';
 import type * as spec from './spec.ts';
 
 /**
- * The commands as tools of the Model Context Protocol, over standard input and output. Only reading is allowed, unless a
- * person has allowed more when starting it: a program can ask for a payment, and never allow one.
+ * Serves the commands as tools of the Model Context Protocol, over standard input and output. Only reading is allowed
+ * unless a person allows more at the start: a program can ask for a payment, but never allow one.
  */
 export const mcp: Run<typeof spec.mcp> = async (context, options) => {
   const arrivals = openArrivals(async (paymentIds) => (await context.session.store()).shown(paymentIds));
   const gone = new AbortController();
   const questions: Caller['questions'] = new Map();
   const calls = openCalls(context, options, { ended: gone.signal, expect: arrivals.expect });
-  /** The server of a client: by the version that it begins with, of 2026 or before. */
+  /** Makes the server of a client, whether its protocol version is of 2026 or earlier. */
   const newServer = () => {
     const server = new Server(
       { name: 'farelock', title: 'Farelock', version },
@@ -35,7 +35,7 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
     if (showsBookings(options)) serveResources(server, calls);
     return server;
   };
-  // The transport would close with standard input, before the answers of its last calls.
+  // Piped, because the transport would close with standard input, before it answers the last calls.
   const { pipes } = context.streams;
   if (!pipes) throw new Error('mcp within a command');
   const { input, output } = pipes;
@@ -54,9 +54,9 @@ export const mcp: Run<typeof spec.mcp> = async (context, options) => {
     input.once('close', resolve);
     context.signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  // A question that is open is answered with no.
+  // Answers an open question with no.
   gone.abort();
-  // Each call is answered, if only with where it was cut off: no payment is left without a word.
+  // Every call is answered, even a cut-off one: its answer says where the money is.
   const cutOff = calls.running.size;
   await Promise.allSettled(calls.running);
   // Lets the answers leave.
@@ -91,11 +91,11 @@ function instructionsFor({ globals }: CommandContext, { allowSpending, allowChan
   ].join('\n');
 }
 
-/** Follows answers to the client: a paid answer is kept until it has left. */
+/** Tracks answers to the client: a paid answer is kept until it has been sent. */
 export function openArrivals(arrived: (paymentIds: readonly string[]) => Promise<void>) {
   const expected = new Map<RequestId, readonly string[]>();
   return {
-    /** Notes the payments whose answers the request gets. */
+    /** Notes the payments whose answers a request returns. */
     expect: (requestId: RequestId, paymentIds: readonly string[]) => void expected.set(requestId, paymentIds),
     /** Counts an answer as arrived once the transport has sent it. */
     over(transport: Transport): Transport {

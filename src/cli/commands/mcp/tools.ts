@@ -41,7 +41,7 @@ const PASSENGERS = {
 const isInline = (command: CommandDescription, { name }: ParameterDescription): boolean =>
   command.name === 'book' && name === '--passengers';
 
-/** Entries of a list unless a call gives a limit: more than that helps no model. */
+/** Entries of a list unless a call gives a limit: a model has no use for more. */
 const MOST = 20;
 const PRESETS: Readonly<Record<string, number>> = { search: 8, 'search updates': 8, doctor: 100 };
 
@@ -100,13 +100,13 @@ function pageOf(command: CommandDescription, given: Readonly<Record<string, unkn
 }
 
 /**
- * Files of this machine and streams: neither fits one call and one answer. A person agrees to --live by starting the server
- * with --allow-changes.
+ * Options for files of this machine and for streams do not fit a call with one answer. A person agrees to --live by
+ * starting the server with --allow-changes.
  */
 const LEFT_OUT = /^--(ics|watch|ndjson|live|results|deposit-instructions|.*-file)$/;
 /**
- * Keys, tokens and the proofs of a customer's identity stay between a person and the tool. The verdict on an identity is a
- * person's, as are the cluster and the money of an operator, and a watch, which pays by itself for days.
+ * Commands that only a person runs: for keys, tokens and the proofs of a customer's identity; for the verdict on an
+ * identity; for an operator's cluster and money; for a watch, which pays by itself for days.
  */
 const NOT_TOOLS =
   /^(help|upgrade|completion|config|cluster|travellers|keys|watch|recipe|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
@@ -118,7 +118,7 @@ const isTool = ({ name, effect }: CommandDescription): boolean => TOOL_EFFECTS.h
 /** The commands that a program may call, in the order of the help. */
 export const toolCommands = (tool: ToolDescription): CommandDescription[] => tool.commands.filter(isTool);
 
-/** Tools of earlier releases: not listed, and the same as others. */
+/** Names of earlier releases, and what they call now. They are not listed. */
 export const OLD_TOOLS: Readonly<Record<string, readonly [name: string, given: object]>> = {
   intent_show: ['status', {}],
   intent_verify: ['status', { verify: true }],
@@ -140,7 +140,7 @@ export const isInSets = (command: CommandDescription, sets: readonly ToolSet[]):
 
 export const toolName = ({ name }: CommandDescription): string => name.replace(/[ -]/g, '_');
 
-/** @param withOutput also the schema of its answer, which is most of its length */
+/** @param withOutput adds the schema of the answer, which is most of the length */
 export function toolOf(command: CommandDescription, withOutput = false) {
   const parameters = parametersOf(command);
   const required = parameters.filter(isNeeded).map(keyOf);
@@ -159,14 +159,14 @@ export function toolOf(command: CommandDescription, withOutput = false) {
       additionalProperties: false,
     },
     ...(withOutput && { outputSchema: outputSchemaOf(command) }),
-    // The protocol's defaults fit the others: a second call pays again, and reaches a service.
+    // The protocol's defaults fit the other hints: a second call pays again, and a call reaches a service.
     annotations: { readOnlyHint: command.effect === 'reads' },
   };
 }
 
 /**
  * The command line of a call.
- * @throws Problem `usage` for a parameter that the tool does not have, or one that is missing
+ * @throws Problem `usage` for an unknown or a missing parameter
  */
 export function commandLineOf(command: CommandDescription, given: Readonly<Record<string, unknown>>) {
   const parameters = parametersOf(command);
@@ -217,7 +217,7 @@ export function commandLineOf(command: CommandDescription, given: Readonly<Recor
   };
 }
 
-/** The words of a value: one, or one for each of a list. */
+/** The words of a value: one, or one for each entry of a list. */
 function textsOf(command: CommandDescription, parameter: ParameterDescription, value: unknown): string[] {
   const values: readonly unknown[] = parameter.repeated && Array.isArray(value) ? value : [value];
   return values.map((one) => {
@@ -251,7 +251,7 @@ export const parametersOf = (command: CommandDescription): ParameterDescription[
   ...(command.effect === 'reads' ? [] : [DRY_RUN]),
 ];
 
-/** A search over days has a price for each, and takes no limit. */
+/** A search over days has a price for each day, and takes no limit. */
 const isByDay = ({ flex, cheapest_day: cheapestDay }: Readonly<Record<string, unknown>>): boolean =>
   flex !== undefined || cheapestDay === true;
 
@@ -262,7 +262,7 @@ const presetOf = ({ name }: CommandDescription, parameter: ParameterDescription)
 /** `--max-stops` is max_stops; `--no-wait` is no_wait. */
 export const keyOf = ({ name }: ParameterDescription): string => name.replace(/^--/, '').replaceAll('-', '_');
 
-/** `--depart` is depart, and a default that is the command's alone is left out. */
+/** Writes `--depart` as depart, and leaves out words that are true only of the command, such as its default. */
 const inToolWords = (description: string): string =>
   description
     .replace(/ \(\d+\)$|, even with --json$/, '')
@@ -302,7 +302,7 @@ export function nextStepsFor(failed: CommandDescription, next: readonly NextStep
 
 type Understood = NonNullable<ReturnType<typeof understand>>;
 
-/** Null for words that the tool itself would not take. */
+/** Reads a command line; null if the tool itself would refuse it. */
 function understand(words: readonly string[], { described, spec }: ToolGiven) {
   const { commands, global_options } = described;
   const name = commandOf(words, spec);
@@ -336,13 +336,13 @@ function understand(words: readonly string[], { described, spec }: ToolGiven) {
     if (!parameter) continue;
     const takesNext = parameter.value !== null && parameter.value_optional !== true && value.length === 0;
     const text = takesNext ? (rest.shift() ?? '') : value.length > 0 ? value.join('=') : null;
-    // The server has added the global options.
+    // Leaves out the global options, which the server itself has added.
     if (own.has(parameter)) given.push({ parameter, text });
   }
   return { name: command.name, given };
 }
 
-/** `wallet limits` is `wallet limits show`. */
+/** The command that a command line runs: `wallet limits` runs `wallet limits show`. */
 function commandOf(words: readonly string[], tool: ToolSpec): string | null {
   const nowhere = { isTTY: false, columns: null, write: () => undefined };
   try {
@@ -367,7 +367,7 @@ function wordsOf({ name, given }: Understood): string[] {
   return [...name.split(' '), ...parts];
 }
 
-/** @param isAgain the failed call itself: with the parameters that are not repeated here, such as the passengers */
+/** @param isAgain marks the failed call itself: the client adds what is not repeated here, such as the passengers */
 function callOf({ given }: Understood, command: CommandDescription, isAgain: boolean) {
   const callable = new Set(parametersOf(command).map(({ name }) => name));
   const values: Record<string, unknown> = {};

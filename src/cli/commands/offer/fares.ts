@@ -16,7 +16,7 @@ const MOST_FARES = 8;
 
 /**
  * `offer <id> --fares`: compares the fares of an itinerary and the price of a bag; reads each fare again (0.01 USDC each).
- * One call opens the menu with the fares of a lowcost offer.
+ * For a low-cost offer, one call opens the menu with all its fares.
  */
 export const offerFares: Run<typeof spec.offer> = async (context, options) => {
   const { terminal, session, signal } = context;
@@ -153,7 +153,7 @@ export const comparisonView: View<Pick<FareComparison, 'fares'>> = {
 const LABEL = 16;
 const LEAST_COLUMN = 14;
 
-/** Fills the width of the screen with fares, and puts the others under them. */
+/** Lays the fares out in blocks, each as wide as the screen. */
 function blocks(fares: readonly ComparedFare[], screen: Screen): string[] {
   const room = Math.max(1, Math.floor((screen.width - LABEL) / (LEAST_COLUMN + 2)));
   const most = Math.max(1, Math.ceil(fares.length / Math.ceil(fares.length / room)));

@@ -13,7 +13,7 @@ import { orderLines } from '../../view/flights/index.ts';
 import { costLines, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** Takes the support code of FARELOCK_SUPPORT_CODE, or the remembered one. */
+/** Shows an order. Takes the support code from FARELOCK_SUPPORT_CODE, or else the remembered one. */
 export const order: Run<typeof spec.order> = async (context, { id: given, ics }) => {
   const { terminal, session, signal } = context;
   if (ics !== undefined) checkCalendarFile(context, ics);
@@ -84,7 +84,7 @@ function checkCalendarFile({ globals, terminal }: CommandContext, path: string):
 const exists = (path: string, cause?: unknown) =>
   problem('usage', { message: `${path} exists.`, fix: 'Choose another file, or overwrite it with --yes.', cause });
 
-/** `Travellers 1 and 2 fly; refunded: traveller 3`; undefined where none was refunded. */
+/** `Travellers 1 and 2 fly; refunded: traveller 3`; undefined if none or all were refunded. */
 function flyingOf({ passengers = [] }: KnownOrder): string | undefined {
   const numbers = (isGone: boolean) =>
     passengers.filter(({ status }) => (status === 'refunded') === isGone).map(({ passenger }) => passenger);
@@ -115,7 +115,7 @@ async function writeCalendar(context: CommandContext, path: string, order: Known
     return;
   }
   try {
-    // Nor overwrites a file that appeared meanwhile. Mode 0600: an itinerary is private.
+    // Does not overwrite a file that has appeared meanwhile either. Mode 0600: an itinerary is private.
     writeFileSync(resolve(path), text, { flag: globals.yes ? 'w' : 'wx', mode: 0o600 });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;
