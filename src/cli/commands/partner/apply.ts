@@ -47,8 +47,8 @@ type ApplyOptions = OptionsOf<typeof spec.partnerOrdersApply>;
 const MOST_ROWS = 100_000;
 
 /**
- * Updates orders from a file: checks every row, shows what will happen, and does it, each row once however often it is
- * started again. Exit 0 when every row was applied, 8 when some were not.
+ * Updates orders from a file: checks every row, shows what will happen, and does it. Each row is applied once, however
+ * often the command is started again. Exit 0 when every row was applied, 8 when some were not.
  */
 export const ordersApply: Run<typeof spec.partnerOrdersApply> = async (context, options) => {
   const { terminal, session, globals } = context;
@@ -147,7 +147,7 @@ function mistakes(
   });
 }
 
-/** The corrected file; in a folder that is not ours to write in, why there is none. */
+/** Writes the corrected file. Returns its path, or the reason why it could not be written. */
 function written(file: string, text: string): { readonly file: string | null; readonly why: string } {
   try {
     return { file: writeCorrected(file, text), why: '' };
@@ -156,7 +156,7 @@ function written(file: string, text: string): { readonly file: string | null; re
   }
 }
 
-/** What a corrected file holds, and what is left to do with it. @param path null under --dry-run */
+/** Says what is in the corrected file, and what is left to do. @param path null under --dry-run */
 function correctedWords(
   path: ReturnType<typeof written> | null,
   { corrected, left, isMarked }: NonNullable<ReturnType<typeof correctedText>>,
@@ -174,14 +174,14 @@ function correctedWords(
   return `${copy}${corrected > 0 ? ` with ${many} corrected` : ''}${rest}. Nothing was sent. Change what is left, then apply it.`;
 }
 
-/** Beside the file; of standard input, in the working folder. */
+/** The results go beside the file, or into the working folder for standard input. */
 const resultsFileOf = (file: string, digest: string): string =>
   `${file === '-' ? `farelock-apply-${digest.slice(0, 12)}` : file}.results.ndjson`;
 
-/** Read in a moment: no progress is shown. */
+/** Up to this many are read in a moment: no progress is shown. */
 const FEW_ORDERS = 100;
 
-/** Reads the orders of the rows, without those that the service does not know. */
+/** Reads the orders of the rows. Leaves out orders that the service does not know. */
 async function currentOrders(
   context: CommandContext,
   { client }: PartnerAccess,
@@ -267,7 +267,7 @@ async function run(
   }
 }
 
-/** Counts the finished rows and names the command to continue, after Ctrl-C, --timeout, or a long absence of the service. */
+/** Counts the finished rows and names the command to continue, after Ctrl-C, --timeout or an outage of the service. */
 function cutOff(
   { signal }: CommandContext,
   options: ApplyOptions,
@@ -340,7 +340,7 @@ function sayResults({ terminal }: CommandContext, file: string, place: JournalPl
 
 const MOST_SHOWN_ROWS = 20;
 
-/** Each row of a short plan or the sums of a long one, and always the refusals. */
+/** Shows each row of a short plan or the sums of a long one, and always the refusals. */
 function planLines(plan: readonly PlannedRow[], { paint }: Screen): string[] {
   if (plan.length === 0) return ['Nothing is left to do.'];
   const wrong = plan.filter(({ kind }) => kind === 'refuse' || kind === 'hold');

@@ -46,7 +46,7 @@ export const partnerOffers: Run<typeof spec.partnerOffers> = async ({ terminal, 
   return 0;
 };
 
-/** Orders for a customer, who continues on the partner's site with a redirect partner. */
+/** Creates an order for a customer. With a redirect partner, the customer continues on the partner's site. */
 export const orderCreate: Run<typeof spec.partnerOrdersCreate> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   await session.work();
@@ -62,7 +62,7 @@ export const orderCreate: Run<typeof spec.partnerOrdersCreate> = async (context,
   };
   if (globals.dryRun) {
     const { from, amount, to, partnerId } = options;
-    // The same checks of codes, limits and country, by a call that changes nothing.
+    // This call makes the same checks of codes, limits and country, and changes nothing.
     const { partners } = await access.client.offers(exchangeOf(options), { signal });
     const offer = partners.find((one) => one.partnerId === partnerId);
     const receives = offer?.toAmount === undefined ? to : `about ${offer.toAmount} ${to}`;
@@ -92,7 +92,7 @@ export const orderCreate: Run<typeof spec.partnerOrdersCreate> = async (context,
   }
 };
 
-/** Draws the address for a customer who continues on a phone. */
+/** Draws the address as a QR code, for a customer who continues on a phone. */
 async function redirectQr({ terminal, streams }: CommandContext, url: string | undefined) {
   if (url === undefined || terminal.settings.json || !streams.stdout.isTTY) return null;
   const { qrLines } = await loadQr();

@@ -6,13 +6,13 @@ const FRAME_MS = 80;
 const TICK_MS = 1000;
 const LINE_MS = 5000;
 
-/** A rate is not worth saying earlier. */
+/** No rate is shown earlier than this. */
 const RATED_AFTER_MS = 500;
 
 /**
- * Shows how far a run is, its rate since it was started, and the time left: on one line of a terminal that changes in
- * place, elsewhere by a line every five seconds.
- * @param before what earlier runs have done of `total`
+ * Shows how far a run is, its rate since the start, and the time left: on a terminal as one line that changes in place,
+ * elsewhere as a line every five seconds.
+ * @param before the part of `total` that earlier runs have done
  */
 export function openProgress(
   { terminal, streams: { stderr }, clock, environment }: CommandContext,

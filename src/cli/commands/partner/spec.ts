@@ -39,7 +39,7 @@ export const partnerOrdersShow = command({
   examples: ['farelock partner orders show rmp_… --history'],
 });
 
-/** The subject of a trade, bought or sold: the same of an offer and of an order. */
+/** The options that describe an exchange; the same for offers and for an order. */
 const EXCHANGE = [
   required('--country <code>', 'country of the customer, three letters, such as BRA', capitals),
   required('--ramp <direction>', 'ONRAMP, OFFRAMP', namedOption(['ONRAMP', 'OFFRAMP'])),

@@ -9,7 +9,7 @@ import { printPlan } from '../../view/index.ts';
 import { orderLines } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
-/** Without a change, asks for one or names the allowed statuses. */
+/** Updates an order. Without a change on the command line, asks for one or names the allowed statuses. */
 export const orderUpdate: Run<typeof spec.partnerOrdersUpdate> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   await session.work();
@@ -39,21 +39,21 @@ export const orderUpdate: Run<typeof spec.partnerOrdersUpdate> = async (context,
   const { order, allowedStatuses } = await client.updateOrder(request, {
     signal,
     idempotencyKey: options.idempotencyKey,
-    // A person's choice is for the order as it was shown.
+    // A person chose for the order as it was shown: refused if it has changed since.
     ifMatch: options.ifMatch ?? (isAsked ? versionOf(seen) : undefined),
   });
   terminal.result({ ...order, ...(allowedStatuses !== undefined && { allowedStatuses }) }, { lines: orderLines });
   return 0;
 };
 
-/** Why the service will refuse a request, by its own rules; null when it will not. */
+/** Predicts why the service would refuse a request, by the service's rules; null if it would not. */
 function refusalOfRequest(
   request: UpdateOrderRequest,
   seen: GetOrderDetailsResponse,
   ifMatch: string | undefined,
 ): string | null {
   const { rows, issues } = rowOf({ row: 1, line: 1 }, { ...request });
-  // An update without a change repeats the values of the order.
+  // `hasUnknown` allows an update without a change, which repeats the order's values.
   const { checked, issues: wrong } = checkRows(rows.map((row) => ({ ...row, hasUnknown: true })));
   const [issue] = [...issues, ...wrong];
   if (issue) return [issue.field, issue.message].filter((part) => part !== null).join(' ');
@@ -132,7 +132,7 @@ async function depositOf(context: CommandContext, source: string): Promise<Depos
   });
 }
 
-/** @throws Problem `file_unreadable` for an unknown name, currency or network, with what may be meant */
+/** @throws Problem `file_unreadable` for an unknown name, currency or network, with what was probably meant */
 function knownDeposit(source: string, given: Record<string, string>): DepositInstructions {
   const unknown = rowOf({ row: 1, line: 1 }, { orderId: '-', depositInstructions: given }).issues;
   const issues = [...unknown, ...codeIssues(given)].map(({ field, message }) => ({ path: field ?? '', message }));

@@ -11,7 +11,7 @@ import type * as spec from './spec.ts';
 const MOST_FAILURES = 30;
 
 /**
- * A line for every change of an order until it ends. Exit 0 when the payment was processed, 8 when the order was
+ * Prints a line for every change of an order until it ends. Exit 0 when the payment was processed, 8 when the order was
  * refunded or canceled, or failed.
  */
 export const orderWatch: Run<typeof spec.partnerOrdersWatch> = async (context, { orderId, every, ...who }) => {
@@ -57,8 +57,8 @@ export const orderWatch: Run<typeof spec.partnerOrdersWatch> = async (context, {
 const FIELDS: Readonly<Record<string, keyof ShownOrder>> = { toAmount: 'destinationAmount' };
 
 /**
- * The states of an order since it was last seen, its present one last. Its history tells the states in between. It names
- * the fields that changed, without their values: a field that changed again later is left out of the states before.
+ * The states of an order since it was last seen, the present one last. The states in between come from its history,
+ * which names changed fields without their values: a state leaves out a field that changed up to it and again later.
  */
 function statesSince(
   before: ShownOrder | null,

@@ -47,8 +47,8 @@ export const walletHistory: Run<typeof spec.walletHistory> = async ({ terminal, 
 const isPayout = (memo: string | null): memo is string => memo?.startsWith('farelock payout ') === true;
 
 /**
- * Describes a movement without a payment of the journal: of the escrow, an operator's pay-out, the faucet.
- * @param paidOut the intent of this home with that pay-out of an operator
+ * Describes a movement that is not a payment in the journal: an escrow's, an operator's pay-out, the faucet's.
+ * @param paidOut the intent of this home to which the operator's pay-out belongs
  */
 async function movement(
   found: ParsedTransactionWithMeta | null,

@@ -61,7 +61,7 @@ export const paymentsResume: Run<typeof spec.paymentsResume> = async (context, {
   return 0;
 };
 
-/** Shows an unreadable answer, which is kept, as it came. */
+/** Returns an unreadable answer as it came, from the journal; rethrows other errors. */
 async function keptAsItCame({ session }: CommandContext, paymentId: string, error: unknown): Promise<PaidAnswer> {
   const signed = isProblem(error, 'answer_unreadable')
     ? await (await session.store()).signedPayment(paymentId)
@@ -76,7 +76,7 @@ type Bought = { readonly lines: ((screen: Screen) => readonly string[]) | null; 
 
 const NOTHING: Bought = { lines: null, next: null };
 
-/** Shows a paid answer, which exists nowhere else any more; an unreadable one as it came. */
+/** Describes a paid answer, which no longer exists anywhere else. Shows an unreadable answer as it came. */
 async function boughtBy(
   context: CommandContext,
   { record, request }: SignedPayment,
@@ -139,7 +139,7 @@ async function foundOffers(context: CommandContext, request: unknown, body: unkn
   };
 }
 
-/** The directions of a search of several cities; none of another. */
+/** The flights in the request of a multi-city search; empty for other searches. */
 const slicesIn = ({ slices }: Readonly<Record<string, unknown>>) =>
   (Array.isArray(slices) ? slices.filter(isRecord) : []).map(({ origin, destination, departure_date }) => ({
     origin: String(origin),
@@ -159,7 +159,7 @@ async function openedOffer(context: CommandContext, body: unknown): Promise<Boug
   };
 }
 
-/** Remembers the journey; the support code is remembered already, as after the creation itself. */
+/** Remembers the journey, as after creating an intent. The support code is already remembered. */
 async function createdIntent(context: CommandContext, body: unknown): Promise<Bought> {
   const { session, clock } = context;
   const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([loadNormalise(), loadStatus()]);
@@ -183,8 +183,8 @@ function statusOf(request: unknown, how: readonly string[]): NextStep | null {
 }
 
 /**
- * Makes the headers of a request from the remembered intent, for a payment that was written before headers were kept. If
- * they differ from then, the service refuses, and charges nothing more.
+ * Makes the headers of a request from the remembered intent, for a payment from before headers were kept. If they
+ * differ from the original ones, the service refuses, and charges nothing more.
  */
 export async function headersOf(
   store: ClientStore,

@@ -29,7 +29,7 @@ export const paymentsVerify: Run<typeof spec.paymentsVerify> = async (context, {
     verified.push(await verifyPayment({ cluster, findByMemo }, payment));
   }
   const wrong = verified.filter((one) => one.verdict === 'mismatch').map((one) => one.payment_id);
-  // Under --json there is one document: for a mismatch it is the error, with the findings.
+  // Under --json there is only one document: for a mismatch, the error with the findings.
   if (wrong.length === 0 || !terminal.settings.json) {
     terminal.result({ payments: verified }, paymentId === undefined ? manyView : oneView);
   }

@@ -9,7 +9,7 @@ import type * as spec from './spec.ts';
 import { keptDocument, nearOf, placeText, type TriedDocument, trialOf, visited } from './trial.ts';
 import { besidesLines, failureLines } from './try.ts';
 
-/** Walks to the till of today's site. Exit 8 where something moved. */
+/** Walks today's site to the till, and compares it with the last trial. Exit 8 if something moved or failed. */
 export const recipeDoctor: Run<typeof spec.recipeDoctor> = async (context, options) => {
   const { terminal } = context;
   const { desk, recipe, folder, given, withoutAccount } = await trialOf(context, options, 'till');

@@ -15,7 +15,7 @@ import type * as spec from './spec.ts';
 
 type Recording = Awaited<ReturnType<Awaited<ReturnType<CommandContext['session']['recordingDesk']>>['openRecording']>>;
 
-/** Records a person's walk, which is led from a page on this machine. */
+/** Records a recipe while a person walks through a site, from a page on this machine. */
 export const recipeRecord: Run<typeof spec.recipeRecord> = async (context, options) => {
   const { terminal, session, environment, signal } = context;
   const { url, carrier, from: origin, to: destination, out } = options;
@@ -76,7 +76,7 @@ const HTML = {
 };
 const MOST_BYTES = 10_000;
 
-/** A click, keys or words of the person, or what the person says of the page. */
+/** An action of the person: a click, a turn of the wheel, a key, or a button beside the picture. */
 interface Act {
   readonly x?: number;
   readonly y?: number;
@@ -125,7 +125,7 @@ async function answer(
   }
 }
 
-/** Types a letter as a key, which fields of dates need, or presses a named key. */
+/** Types a single character, as date fields need it, or presses a named key. */
 const pressed = (keyboard: Recording['page']['keyboard'], key: string): Promise<void> =>
   [...key].length === 1 ? keyboard.type(key) : keyboard.press(key);
 

@@ -11,7 +11,7 @@ import { nextLines, printPlan } from '../../view/index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
-/** Names every mistake of all recipes. Exit 8 where there is one. */
+/** Names every mistake of all recipes. Exit 8 if there is one. */
 export const recipeCheck: Run<typeof spec.recipeCheck> = async ({ terminal, session, environment }, { files }) => {
   const given = files.length > 0 ? files : (settingsIn(environment)('recipes') ?? []);
   if (given.length === 0) {
@@ -71,7 +71,7 @@ export const recipeNew: Run<typeof spec.recipeNew> = async (context, { carrier, 
   return 0;
 };
 
-/** @throws Problem `usage` for what is no carrier code, or no address */
+/** @throws Problem `usage` for an invalid carrier code or address */
 export function carrierSite(url: string, carrier = 'X9'): URL {
   if (!/^[A-Z0-9]{2}$/.test(carrier))
     throw problem('usage', { message: `${carrier} is no carrier code.`, fix: 'Two letters or digits, such as X9.' });
@@ -80,13 +80,13 @@ export function carrierSite(url: string, carrier = 'X9'): URL {
   throw problem('usage', { message: `${url} is no address of a site.`, fix: 'Such as https://www.carrier.example.' });
 }
 
-/** The beginning of a recipe; an editor completes it by the schema of this machine's package. */
+/** A new recipe to fill in. An editor completes it by the schema of the installed package. */
 export async function begunRecipe(session: CommandContext['session'], about: Record<'code' | 'name' | 'site', string>) {
   const { newRecipe } = await (await session.recipeDesk()).loadNewRecipe();
   return { $schema: schemaAddress('recipe'), ...newRecipe(about) };
 }
 
-/** @throws Problem `usage` for a file that is there, or of storage */
+/** Writes a new file. @throws Problem `usage` if it exists, or a problem of storage */
 export function write(file: string, text: string): void {
   onFile(file, () => {
     try {

@@ -36,7 +36,7 @@ export async function trialOf(
   const hide = (_key: string, value: unknown) => (typeof value === 'string' ? desk.hidden(value, secrets) : value);
   return {
     ...{ desk, recipe },
-    /** A document without the words of the account. */
+    /** Hides the account's user name and password in a document. */
     withoutAccount: <T>(document: T): T => JSON.parse(JSON.stringify(document), hide) as T,
     folder: resolve(options.out ?? `trial-${recipe.carrier.code.toLowerCase()}`),
     given: {
@@ -100,7 +100,7 @@ const slug = (text: string): string =>
     .replace(/^-|-$/g, '')
     .slice(0, 40);
 
-/** Writes the pages into the folder; the later of two with one name stays. */
+/** Writes the pages into the folder; of two pages with the same name, the later one stays. */
 function writePages(folder: string, pages: Trial['watch']['pages']): TriedDocument['pages'] {
   makeFolder(folder);
   const written = new Map<string, TriedDocument['pages'][number]>();
@@ -115,7 +115,7 @@ function writePages(folder: string, pages: Trial['watch']['pages']): TriedDocume
   return [...written.values()];
 }
 
-/** A document that an earlier trial left; null: none, or one that cannot be read. */
+/** Reads the document that an earlier trial left; null if there is none or it is not JSON. */
 export function keptDocument<T>(folder: string, name: string): T | null {
   const file = join(folder, name);
   if (!existsSync(file)) return null;

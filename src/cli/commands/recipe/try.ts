@@ -19,7 +19,7 @@ import {
 const DOCUMENT = 'trial.json';
 const RESUME = 'resume.json';
 
-/** Visits without a card, and leaves a folder for the next trial. Exit 8 where the page was not come to. */
+/** Visits the site without a card, and leaves a folder for the next trial. Exit 8 if the visit or the till failed. */
 export const recipeTry: Run<typeof spec.recipeTry> = async (context, options) => {
   const { terminal } = context;
   const { until } = options;
@@ -95,7 +95,7 @@ const view: View<TriedDocument> = {
   },
 };
 
-/** Flights, fares, and each field as the page says it and as it is read. */
+/** Shows flights, fares, and each field both as the page has it and as it was read. */
 function listed({ offers, fares, readings }: TriedDocument, { paint, width }: Screen): string[] {
   const table = (title: string, columns: string[], rows: string[][]) =>
     rows.length === 0 ? [] : ['', paint.bold(title), ...tableLines(columns, rows, paint.dim, width)];
@@ -149,7 +149,7 @@ function tillLines(till: NonNullable<TriedDocument['till']>, { paint }: Screen):
   ];
 }
 
-/** The place, what was looked for, what there was, and what it could mean. */
+/** Shows the place of the failure, its step, what the page had, and the nearest matches. */
 export function failureLines(failure: TriedDocument['failure'], { paint, width }: Screen): string[] {
   if (failure === null) return [];
   const { path, step, saw, nearest } = failure;
@@ -164,7 +164,7 @@ export function failureLines(failure: TriedDocument['failure'], { paint, width }
 const nearLines = (nearest: NonNullable<TriedDocument['failure']>['nearest'], paint: Screen['paint']): string[] =>
   nearest.map(({ target, words, likeness }) => `    ${words}  ${paint.dim(`${likeness}  ${JSON.stringify(target)}`)}`);
 
-/** Dialogs of the pages, and hosts that they asked for. */
+/** Shows the dialogs of the pages, and the hosts that were refused. */
 export const besidesLines = (
   { refused_hosts: hosts, dialogs }: Pick<TriedDocument, 'refused_hosts' | 'dialogs'>,
   { width }: Screen,

@@ -8,7 +8,7 @@ import { printPlan, shortened } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 /**
- * Two claims that never meet: anyone can claim an escrow that still holds money from the chain, for its refund owner; and an
+ * Two claims that never overlap: anyone can claim an escrow that still holds money, on chain, for its refund owner; an
  * operator claims a refund request, which exists only once the escrow was captured.
  */
 export const refundClaim: Run<typeof spec.refundClaim> = async (context, given) => {
@@ -34,13 +34,13 @@ export const refundClaim: Run<typeof spec.refundClaim> = async (context, given) 
 
 type Found = EscrowOnChain | LateMoney;
 
-/** Finds the money on chain for an intent; null: none, or no cluster to ask, so the id can only be a request. */
+/** Finds the money of an intent on chain; null if there is none, or no cluster, or the id is not an intent's. */
 async function claimable(
   { session }: CommandContext,
   { id, refundWallet }: OptionsOf<typeof spec.refundClaim>,
 ): Promise<Found | null> {
   if (!id.startsWith('int_') || !knowsCluster(session)) return null;
-  // The embedded service may owe the refund itself, and do it now.
+  // If the embedded service owes the refund, it pays it now.
   await session.work();
   const { escrowOnChain, lateMoney } = await loadClaim();
   const cluster = await session.cluster();

@@ -14,7 +14,7 @@ interface QueuePorts extends Pick<CommandContext, 'session' | 'clock' | 'signal'
   readonly controls: BoardControls;
 }
 
-/** A page of the service's list: it begins behind its cursor, so it can be read again alone. */
+/** A page of the service's list. With its cursor, a single page can be read again. */
 interface Page {
   readonly cursor: string | undefined;
   readonly ids: readonly string[];
@@ -25,11 +25,11 @@ const PAGE = 200;
 const MOST_PAGES = 50;
 const MOST_SEARCHES = 200;
 
-/** A short look at a case does not read it: each reading is in the audit trail. */
+/** A case is read only once the mark rests on it this long: each reading is in the audit trail. */
 const REST_MS = 150;
-/** How long requests of pages that are not looked at may be out of date. */
+/** Requests of the other pages may be out of date for this long. */
 const WHOLE_MS = 30_000;
-/** A key pressed sooner was meant for the case before. */
+/** A key that is pressed sooner was meant for the previous case. */
 const LOOK_MS = 1000;
 
 /** The mark on the selected case, which is read once the mark rests on it. */
@@ -59,16 +59,16 @@ function createMark({ operator, clock, signal, controls }: QueuePorts, desk: Des
         .then(() => (desk.selected === id && !signal.aborted ? readCase(id) : undefined))
         .catch(controls.fail);
     },
-    /** Notes that the mark moves by itself. */
+    /** Notes that the mark moves without a key. */
     moves: () => {
       movedAtMs = clock.now();
     },
-    /** True right after the mark has moved by itself. */
+    /** True right after the mark has moved without a key. */
     hasJustMoved: () => clock.now() - movedAtMs < LOOK_MS,
   };
 }
 
-/** The requests that are known, and the list of those that search and filters leave. */
+/** Keeps the known requests, and the list of those that pass the search and the filters. */
 function createList(ports: QueuePorts, desk: DeskState) {
   const { clock, controls } = ports;
   const { select, moves, hasJustMoved } = createMark(ports, desk);
@@ -80,11 +80,11 @@ function createList(ports: QueuePorts, desk: DeskState) {
     select,
     hasJustMoved,
     placeOf,
-    /** The requests with this text in the customer's words, or anywhere else. */
+    /** Sets the requests that the service found for this text, also in the customers' words. */
     find: (text: string, ids: ReadonlySet<string>) => {
       found = { wanted: searchable(text), ids };
     },
-    /** Lists again, with the mark on the same case, or on its old place. */
+    /** Makes the list again. The mark stays on its case, or else in its place. */
     arrange(): void {
       const at = placeOf(desk.selected);
       const before = desk.cases[at];
@@ -101,7 +101,7 @@ function createList(ports: QueuePorts, desk: DeskState) {
       desk.loaded = known.size;
       const now = desk.cases[placeOf(desk.selected)];
       if (!now) {
-        // Its own decisions are made while it is busy.
+        // The desk is busy while it carries out its own decisions.
         if (before && !known.has(before.request_id) && desk.mode.kind !== 'busy') {
           moves();
           desk.said = () => ['Another operator has decided that case. This is the next one.'];
@@ -146,7 +146,7 @@ export function createQueue(ports: QueuePorts, desk: DeskState) {
       select(desk.cases[0]?.request_id ?? null);
       if (reader.isCut()) await refresh(true);
     },
-    /** Looks for the text in the customers' words too. @returns false where there was too much to look through */
+    /** Looks for the text in the customers' words too. @returns false if there was too much to look through */
     async search(text: string): Promise<boolean> {
       const ids = new Set<string>();
       let cursor: string | undefined;
@@ -163,7 +163,7 @@ export function createQueue(ports: QueuePorts, desk: DeskState) {
       arrange();
       return cursor === undefined;
     },
-    /** Takes a case over as an act has left it. After a decision the next one that waits is selected. */
+    /** Takes over a case as an act has left it. After a decision, selects the next case that waits. */
     take(one: RefundCase, isDecided: boolean): void {
       const at = placeOf(one.request_id);
       const next = [...desk.cases.slice(at + 1), ...desk.cases.slice(0, Math.max(0, at))].find(
@@ -180,7 +180,7 @@ export function createQueue(ports: QueuePorts, desk: DeskState) {
   };
 }
 
-/** Reads the queue page by page into what is known. */
+/** Reads the queue page by page into `known`. */
 function createReader(
   { operator, clock, signal }: QueuePorts,
   desk: DeskState,
@@ -188,11 +188,11 @@ function createReader(
   arrange: () => void,
 ) {
   let pages: Page[] = [];
-  /** The service's order of `pages`, to which their cursors belong. */
+  /** The sort order of `pages`; their cursors are valid only in this order. */
   let order: 'age' | 'journey' = 'age';
   let isCut = false;
   let wholeAtMs = 0;
-  /** Raised by the desk's own acts: what was read before them is older than what is known. */
+  /** Counts the desk's own acts: a page that was asked for before one is older than `known`. */
   let acts = 0;
 
   const read = async (cursor: string | undefined, search?: string) => {
@@ -212,7 +212,7 @@ function createReader(
     let cursor: string | undefined;
     do {
       const { refund_requests: page, next_cursor } = await read(cursor);
-      // Read again, if meanwhile something was decided here or another order was asked for.
+      // Drops what was read if meanwhile the desk has acted or its order has changed; the next refresh reads again.
       if (acts !== before || order !== readIn) return;
       next.push({ cursor, ids: page.map((one) => one.request_id) });
       rows.push(...page);
@@ -236,7 +236,7 @@ function createReader(
     acted: () => {
       acts++;
     },
-    /** Reads the page of the selected case again; everything, where more has changed than that. */
+    /** Reads the page of the selected case again, or all pages if more has changed. */
     async readNear(): Promise<void> {
       const at = Math.max(
         0,
@@ -268,7 +268,7 @@ const PASSES: Readonly<
   mine: ({ claimed_by: holder }, operator) => holder !== null && holder === operator,
   unclaimed: ({ claimed_by: holder }) => holder === null,
   payable: (one) => (proposedOf(one) ?? 0) > 0,
-  // A day of departure is the airport's: half a day on either side belongs to it somewhere.
+  // A day of departure is local to the airport: up to 12 hours into the next day, UTC, it is not over everywhere.
   'leaving within 48 h': ({ journey_date: day }, _operator, nowMs) =>
     dayOf(nowMs - DAY_MS / 2) <= day && day <= dayOf(nowMs + 48 * HOUR_MS),
 };

@@ -33,8 +33,8 @@ import { approvePrepared, checkRejection, type OwnAmount, prepareApproval, unfin
 import type * as spec from './spec.ts';
 
 /**
- * The refund queue and its cases, live on a terminal, with a key for each command.
- * @throws Problem `input_required` where there is no terminal, `usage`, `interrupted`
+ * Shows the refund queue and its cases, live on a terminal, with a key for each command.
+ * @throws Problem `input_required` without a terminal, `usage`, `interrupted`
  */
 export const refundDesk: Run<typeof spec.refundDesk> = async (context, { sort }) => {
   checkTerminal(context);
@@ -68,7 +68,7 @@ export const refundDesk: Run<typeof spec.refundDesk> = async (context, { sort })
     closing.abort();
     for (const { desk, watching } of opened) {
       await watching;
-      // The screen of the desk is gone: its acts stay on the terminal's own.
+      // The desk's screen is gone: prints what was done on the terminal itself.
       for (const line of desk.done) terminal.done(line);
     }
   }
@@ -115,13 +115,13 @@ interface DeskPorts extends Pick<CommandContext, 'session' | 'clock' | 'signal'>
   readonly controls: BoardControls;
 }
 
-/** Continues with the answer: a text, or nothing for a yes. */
+/** Continues with the answer, which is a text, or empty for a yes. */
 type Then = (text: string) => Promise<void>;
 
-/** The actions of the keys in a mode, except leaving it. */
+/** The actions of a mode. */
 interface Doing {
   readonly yes?: Then;
-  /** After each key that writes. */
+  /** Called after each key that writes. */
   readonly onType?: (text: string) => void;
   readonly onLeave?: () => void;
   /** Changes the words of a question. */
@@ -130,7 +130,7 @@ interface Doing {
 
 type Desk = ReturnType<typeof openDesk>;
 
-/** A command would be run again; in the desk a key is pressed again. */
+/** Replaces the advice to run the command again: in the desk a key is pressed again. */
 const AGAIN = 'Once the service answers, the case shows whether it was done. If not, press the key again.';
 
 const POLL_MS = 2000;
@@ -201,7 +201,7 @@ function openDesk(ports: DeskPorts) {
       };
       await Promise.all([
         every(POLL_MS, () => (desk.mode.kind === 'busy' ? undefined : queue.refresh())),
-        // The age of the picture goes on while the service is silent.
+        // Keeps the age of the data up to date on the screen while the service does not answer.
         every(TICK_MS, controls.redraw),
       ]);
     },
@@ -416,7 +416,7 @@ function actingKeys(desk: Desk, ports: DeskPorts): Keys {
   };
 }
 
-/** The effect of a yes under its case. */
+/** Puts the effect of a yes under the heading of its case. */
 const about =
   (one: RefundCaseSummary, paint: Paint, lines: (width: number) => readonly string[]) => (width: number) => [
     paint.bold([journeyText(one), one.booking_reference].filter(Boolean).join(', ')),
@@ -456,7 +456,7 @@ function approvals(desk: Desk, { operator, paint, signal }: DeskPorts) {
   return { approve, askAmount };
 }
 
-/** The e-mail of a fare without refund; any other reason is the operator's own. */
+/** The message for a fare without refund; the operator writes any other reason. */
 const NOT_REFUNDABLE = 'The fare you booked is not refundable, so no amount can be paid back.';
 
 function rejections(desk: Desk, { operator, paint, signal }: DeskPorts): (one: RefundCaseSummary) => void {

@@ -13,8 +13,8 @@ import { costLines, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
 /**
- * The support code and the family name are those of FARELOCK_SUPPORT_CODE and FARELOCK_FAMILY_NAME, else those remembered
- * from here; else it asks for the name. Neither is ever in argv.
+ * Takes the support code and the family name from FARELOCK_SUPPORT_CODE and FARELOCK_FAMILY_NAME, or else the
+ * remembered ones; asks for a name that is not known. Neither is ever in argv.
  */
 export const refundRequest: Run<typeof spec.refundRequest> = async (context, given) => {
   const { terminal, session, environment, signal, globals } = context;
@@ -72,7 +72,7 @@ export const refundRequest: Run<typeof spec.refundRequest> = async (context, giv
 };
 
 /**
- * Facts that count before the request is paid for: an earlier one and its end, the rule of the fare, and the refund by it.
+ * Facts to show before a request is paid for: an earlier request and its end, the refund rule, the refund by this rule.
  * `isPromising`: something is likely to come back. `isWhole`: all of it, because the airline cancelled the booking.
  * @throws Problem `intent_not_found`
  */
@@ -119,7 +119,7 @@ async function expectedOf(
   return { intent, lines, isPromising: !wasRejected && payout !== 0n, isWhole: false };
 }
 
-/** The share of the named travellers, or of those that are left; null where the service does not tell it. */
+/** The share of the named travellers, or else of those not refunded yet; null if the service does not give it. */
 function partOf({ passengers = [] }: Intent, named: readonly number[] | undefined) {
   const chosen = passengers.filter(({ passenger, status }) => named?.includes(passenger) ?? status !== 'refunded');
   const sum = (amounts: readonly (number | null)[]) =>

@@ -52,7 +52,7 @@ function finished(
   return 0;
 }
 
-/** Numbers its rows for the other commands. */
+/** Lists the refund queue, and numbers its rows for the other commands. */
 export const refundQueue: Run<typeof spec.refundQueue> = async (context, { status, sort, search, limit, cursor }) => {
   const { terminal, session } = context;
   const operator = await operatorOf(context);
@@ -93,7 +93,7 @@ export const refundNote: Run<typeof spec.refundNote> = async (context, options) 
   return finished(context, given, await (await operatorOf(context)).note(id, words, context), 'noted');
 };
 
-/** Shows the money that will move, asks, and has exactly that done. Exit 8 when it is not finished yet. */
+/** Shows the money that will move, asks, and has exactly that paid. Exit 8 if it is not finished yet. */
 export const refundApprove: Run<typeof spec.refundApprove> = async (context, options) => {
   const { terminal, globals, clock } = context;
   const { id: given, amount, note } = options;
@@ -157,7 +157,7 @@ export const refundReject: Run<typeof spec.refundReject> = async (context, optio
 const leftAlone = (message: string, given: string) =>
   problem('payment_declined', { message, fix: 'Nothing changed.', next: [farelock`refund show ${given}`] });
 
-/** The decision of a case, for a command and for the live desk: it asks and prints nothing. */
+/** Deciding a case, for the commands and for the live desk: these functions do not ask or print. */
 
 /** An amount of the operator's own, instead of the amount by the fare rule. */
 export interface OwnAmount {
@@ -167,8 +167,8 @@ export interface OwnAmount {
 }
 
 /**
- * `plan`: the money that will move; null: it was approved before, and continues as agreed.
- * @throws Problem the refusal of the approval, as far as it is known before
+ * Prepares an approval. `plan` is the money that will move, or null if an approval of before continues as agreed.
+ * @throws Problem the refusal of the approval, as far as it can be known in advance
  */
 export async function prepareApproval(operator: OperatorClient, id: string, own: OwnAmount, options: CallOptions) {
   const shown = await operator.show(id, options);
@@ -235,7 +235,7 @@ export const approvePrepared = (
   options: CallOptions,
 ): Promise<RefundCase> => operator.approve(shown.request_id, approval, options);
 
-/** @throws Problem the refusal of a rejection, before its words are written */
+/** Checks a rejection before its message is written. @throws Problem the refusal */
 export async function checkRejection(operator: OperatorClient, id: string, options: CallOptions): Promise<void> {
   await operator.planRejection(id, '–', options);
 }

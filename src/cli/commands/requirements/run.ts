@@ -35,7 +35,7 @@ export const requirementsSubmit: Run<typeof spec.requirementsSubmit> = async (co
   const data = await readCustomerData(context, options.file);
   const access = await session.partner(options);
   if (globals.dryRun) {
-    // Kinds alone: no customer data is repeated on a screen.
+    // Only the kinds: no customer data is repeated on a screen.
     return printPlan(
       terminal,
       data.map((item) => `Submit ${Object.keys(item).join(', ')}.`),
@@ -186,7 +186,7 @@ function filled(
     const bytes = given.startsWith('@') ? fileBytes(resolve(folder, given.slice(1)), `${where}.${name}`) : null;
     if (bytes) whole[name] = bytes.toString('base64');
     const isHashed = Object.keys(value).some((other) => camelCase(other) === hashName);
-    // A given hash is kept: it is the customer's word for the bytes that were meant.
+    // Keeps a given hash: it says which bytes the customer meant.
     if (!isHashed) whole[hashName] = sha256(bytes ?? Buffer.from(given, 'base64'));
   }
   return whole;
@@ -220,7 +220,7 @@ function complianceLine(status: ComplianceStatus, paint: Paint): string {
   return `Compliance  ${style(words)}`;
 }
 
-/** Begins the rows of a pipe, with a name that no data type has. */
+/** The first row in a pipe, with a name that no data type has. */
 const statusRow = (status: ComplianceStatus): readonly string[] => ['COMPLIANCE_STATUS', status];
 
 const requirementsView: View<GetOnboardingRequirementsResponse> = {

@@ -11,7 +11,7 @@ import { servePretend } from '../serve/index.ts';
 import type * as result from './result.ts';
 import type * as spec from './spec.ts';
 
-/** It is no secret: nothing behind it is real. */
+/** Not a secret: nothing behind it is real. */
 const TOKEN = 'duffel_test_sandbox';
 
 export const sandboxDuffel: Run<typeof spec.sandboxDuffel> = async (context, options) => {
@@ -34,7 +34,7 @@ export const sandboxDuffel: Run<typeof spec.sandboxDuffel> = async (context, opt
           ],
         },
       ),
-    // Delivers its webhooks; a receiver that is away has delays of its own, and is no error.
+    // Delivers the webhooks. A receiver that is away is not an error: each delivery is retried on its own.
     work: async () => (await sandbox.runDue()).nextDueAtMs,
     longestSleepMs: 500,
     close: async () => sandbox.close(),

@@ -5,7 +5,7 @@ import { type Run, readSchema, schemaNameOf, schemaNames, specNamed } from '../.
 import type * as spec from './spec.ts';
 
 /**
- * The JSON Schema (draft 2020-12) of a command's output under --json; without a command the names of all.
+ * Prints the JSON Schema (draft 2020-12) of a command's --json output; without a command, the names of all schemas.
  * @throws Problem `not_found`
  */
 export const schema: Run<typeof spec.schema> = async ({ terminal, tool }, { command = [] }) => {

@@ -21,12 +21,12 @@ interface Route {
   readonly destination_iata: string;
 }
 
-/** The answer of a route, with the offers that landed after it. */
+/** The answer for a route, with the offers that arrived after it. */
 type FoundAnswer = { readonly answer: SearchResponse };
 
 /**
- * `search LON BER`: any airport of a city. Asks a service that takes cities once, and another one for each pair of
- * airports, a paid search each. Shows one list however the command ends. Keeps searches that are still valid: they are not
+ * `search LON BER`: searches all airports of a city. One paid search is enough for a service that takes cities; others
+ * need one for each pair of airports. Shows one list however the command ends. Searches that are still valid are not
  * paid for again.
  */
 export async function searchAnyAirport(context: CommandContext, options: WaitingOptions): Promise<ExitCode> {
@@ -46,7 +46,7 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
     cells: routes,
     requestOf,
     waits: options.wait,
-    // Answers whose offers have not all expired.
+    // An answer is kept until all of its offers have expired.
     memory: openSearchMemory(context, 'recent-routes.json', ({ answer }, nowMs) => {
       const offers = answer.offers.filter((offer) => Date.parse(offer.expires_at) > nowMs);
       if (offers.length === 0 && answer.offers.length > 0) return null;
@@ -74,7 +74,7 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
   return ended === null ? 0 : show(context, options, routes, ended);
 }
 
-/** True where the service takes the codes of cities; asking is free. */
+/** True if the service takes the codes of cities; asking is free. */
 async function takes(context: CommandContext, request: ReturnType<typeof searchRequestOf>): Promise<boolean> {
   try {
     await searchPrice(context, request);
@@ -85,7 +85,7 @@ async function takes(context: CommandContext, request: ReturnType<typeof searchR
   }
 }
 
-/** The airports of a city that are known by name; an airport is its own. */
+/** The airports of a city that are known by name; for an airport, the airport itself. */
 const airportsOf = (code: string): string[] =>
   metropolitanArea(code) === null ? [code] : findAirports(code).map(({ airport }) => airport.iata);
 

@@ -9,7 +9,7 @@ interface Journey {
   readonly childAges?: readonly number[] | undefined;
 }
 
-/** Warns, before a search is paid, of saved travellers who are searched by their age on the first flight. */
+/** Warns, before a search is paid, if it has a saved traveller's age on the first flight: the last flight counts. */
 export async function warnOfBirthdays({ session, terminal }: CommandContext, journey: Journey): Promise<void> {
   const { depart, return: back, onward, childAges = [] } = journey;
   const last = onward?.at(-1)?.split('@')[1] ?? back ?? depart;

@@ -73,7 +73,7 @@ export const searchByDay: Run<typeof spec.search> = async (context, options) => 
     noun: 'day',
     cells: grid.journeys,
     requestOf,
-    // Refuses wrong days before anything is paid.
+    // Asking for its price refuses wrong days before anything is paid.
     priced: requestOf(journey),
     waits: options.wait !== false,
     memory: openSearchMemory(context, 'recent-prices.json', (found, nowMs) =>
@@ -115,13 +115,13 @@ export const searchByDay: Run<typeof spec.search> = async (context, options) => 
   return ended.exit;
 };
 
-/** Days are sold by the calendar of the origin; for an unknown airport the calendar of this machine is the next best. */
+/** Today by the calendar of the origin, by which days are sold; for an unknown airport, by that of this machine. */
 function todayAt(origin: string, nowMs: number): string {
   const airport = namedAirports().find(({ iata }) => iata === origin);
   return airport ? localDate(nowMs, airport.timeZone) : parseDate('today', nowMs);
 }
 
-/** Refuses options that a grid has no room for, instead of ignoring them. */
+/** Refuses options that prices by day cannot take, instead of ignoring them. */
 function refuseOthers({ flex, sort, limit, allFares, ndjson, onward, cheapestDay: month }: SearchOptions): void {
   const wrong = [
     ...(onward === undefined ? [] : ['--onward']),
@@ -174,10 +174,10 @@ function showing(context: CommandContext, view: View<DaysDocument>) {
   };
 }
 
-/** Departures across, returns down (null: one row), as YYYY-MM-DD of the calendar: no time zone moves a day. */
+/** Departures across, returns down (null for one row), as YYYY-MM-DD: calendar dates, which no time zone moves. */
 type DayGrid = Pick<DaysDocument, 'departures' | 'returns'> & { readonly journeys: readonly JourneyDays[] };
 
-/** How far ahead a search may be (CONTRACT, section 3). */
+/** The last day that can be searched, counted from today (CONTRACT, section 3). */
 const FARTHEST_DAYS = 360;
 
 const dayNumber = (date: string): number => Date.parse(`${date}T00:00:00Z`) / DAY_MS;
@@ -204,7 +204,7 @@ function flexDays(asked: JourneyDays, flex: number, today: string): DayGrid {
   return { departures, returns, journeys: nearestFirst(journeys, asked) };
 }
 
-/** Every day of the month of the departure; a return stays as many days behind it. */
+/** Every day of the month of the departure, each with the same length of stay. */
 function monthDays(asked: JourneyDays, today: string): DayGrid {
   const month = asked.depart_date.slice(0, 7);
   const stay = asked.return_date === null ? null : daysFrom(asked.depart_date, asked.return_date);
@@ -218,7 +218,7 @@ function monthDays(asked: JourneyDays, today: string): DayGrid {
   return { departures, returns: null, journeys: nearestFirst(journeys, asked) };
 }
 
-/** The nearest to the requested days first: an early stop has the days that matter most. */
+/** Puts the days nearest to the requested ones first: an early stop still has the days that matter most. */
 function nearestFirst(journeys: readonly JourneyDays[], asked: JourneyDays): JourneyDays[] {
   const away = (day: JourneyDays) =>
     Math.abs(daysFrom(asked.depart_date, day.depart_date)) +
@@ -228,7 +228,7 @@ function nearestFirst(journeys: readonly JourneyDays[], asked: JourneyDays): Jou
   return journeys.toSorted((a, b) => away(a) - away(b) || (a.depart_date < b.depart_date ? -1 : 1));
 }
 
-/** Ties go by offer id, as in every list. */
+/** The cheapest offer. Ties go by offer id, as in every list. */
 function cheapestOf(offers: readonly Offer[]): Offer | null {
   const [cheapest] = offers.toSorted(byPrice);
   if (!cheapest) return null;
@@ -245,7 +245,7 @@ function dayPrice(journey: JourneyDays, result: ReturnType<Results<JourneyDays, 
   return { ...common, status: 'found', total_amount_decimal, total_currency, offer_id, owner_name, stops, duration };
 }
 
-/** The cheapest day: of several, the requested one or the earliest. Prices in other currencies do not compare. */
+/** The cheapest day; of equal ones the requested day, or else the earliest. Compares prices in one currency only. */
 function cheapestDay(days: readonly DayPrice[], asked: JourneyDays): DaysDocument['cheapest'] {
   const found = days.filter((day) => day.status === 'found');
   const currency = found.some((day) => day.total_currency === 'USD') ? 'USD' : found[0]?.total_currency;
@@ -363,7 +363,7 @@ function spokenDay(day: DayPrice, { cheapest }: DaysDocument): string {
   return `Out ${dayText(day.depart_date, 3)}${back}: ${price}${isSame(day, cheapest) ? ', the cheapest' : ''}`;
 }
 
-/** Brackets around the requested days, and the mark of the cheapest. */
+/** Room for the brackets around the requested days, and for the mark of the cheapest. */
 const MARK_CELLS = 3;
 const CENTS = 3;
 const RETURN_CELLS = 10;
@@ -455,7 +455,7 @@ function barLines(document: DaysDocument, { paint, width }: Screen): string[] {
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** A bar from nothing: twice the price is twice as long. */
+/** A bar that starts at zero: twice the price is twice as long. */
 function barOf(part: number, cells: number): string {
   const eighths = Math.max(1, Math.round(part * cells * 8));
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');

@@ -26,8 +26,8 @@ export type FilterOptions = Partial<
 const SHOWN = 20;
 
 /**
- * The request of the options. A search that waits for slower offers asks for the whole answer, because one of them may
- * bring in an itinerary that the first answer would have cut off; the list is limited when it is complete.
+ * Makes the request from the options. A search that waits asks without a limit, because a slower offer may bring in an
+ * itinerary that a limited answer would have cut off; the list is limited once it is complete.
  * @param options with codes of airports and dates as YYYY-MM-DD
  * @throws Problem `usage` for options that do not go together
  */
@@ -55,7 +55,7 @@ export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
   };
 }
 
-/** The journey in the fields of the service; with `--onward`, in the form of several cities. */
+/** The journey in the fields of the service; with `--onward`, as the slices of a multi-city search. */
 function directionsOf({ from, to, depart, return: back, onward }: SearchOptions) {
   if (!onward) {
     return {
@@ -69,13 +69,13 @@ function directionsOf({ from, to, depart, return: back, onward }: SearchOptions)
   return { slices: [first, ...onward.map(sliceOf)] };
 }
 
-/** One of `--onward` in its form after `understood`. */
+/** Reads one flight of `--onward`, in the form that `understood` gives it. */
 const sliceOf = (text: string) => {
   const [, origin = '', destination = '', departure_date = ''] = /^(...)-(...)@(.+)$/.exec(text) ?? [];
   return { origin, destination, departure_date };
 };
 
-/** The filters of the options, as the service has them. */
+/** The filters of the options, by the names of the service. */
 export const filtersOf = (options: FilterOptions) => {
   const { maxPrice } = options;
   const given = {
@@ -96,7 +96,7 @@ export const filtersOf = (options: FilterOptions) => {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<typeof given>;
 };
 
-/** Codes, once each or with commas between them: `TP,LH`. */
+/** Splits codes that are given with commas between them: `TP,LH`. */
 const codesIn = (given: readonly string[] | undefined): string[] | undefined =>
   given?.flatMap((one) => one.split(',')).flatMap((one) => one.trim().toUpperCase() || []);
 
@@ -129,7 +129,7 @@ export const titleOf = (options: SearchOptions): SearchTitle => ({
   bags: askedBags(bagsIn(options)).bags,
 });
 
-/** A stream has no best few: it passes on only a given limit, for the first answer. */
+/** The limit of the first answer: a stream has one only if it is given, a search that waits has none. */
 function limitAsked(options: WaitingOptions): { limit?: number } {
   if (options.ndjson) return options.limit === undefined ? {} : { limit: options.limit };
   return options.wait ? {} : { limit: limitOf(options) };
@@ -163,7 +163,7 @@ export async function understood<T extends Pick<SearchOptions, 'from' | 'to' | '
 
 const MOST_FURTHER = 3;
 
-/** `FCO@24dec` goes on from the last city, `NAP-LIS@28dec` from another one. @returns each as `NAP-LIS@2026-12-28` */
+/** `FCO@24dec` starts from the last city, `NAP-LIS@28dec` from another one. @returns each as `NAP-LIS@2026-12-28` */
 export async function furtherFlights(
   context: CommandContext,
   given: readonly string[],
@@ -228,10 +228,10 @@ export type Remembered<T> = T & { readonly atMs: number };
 export type SearchMemory<T extends object> = ReturnType<typeof openSearchMemory<T>>;
 
 /**
- * Remembers the searches of the last minutes in a file of the home, which is replaced whole: the same search is not paid
- * for again. Holds offers alone, and nothing of a person.
- * @param alive the part of a result that is still available; null: none
- * @param goodForMs an offer that expires before is forgotten earlier
+ * Remembers the searches of the last minutes in a file of the home, so that the same search is not paid for again. The
+ * file is replaced whole, and holds only offers, nothing about a person.
+ * @param alive the part of a result that is still available; null if there is none
+ * @param goodForMs how long a result is remembered, unless its offers expire before
  */
 export function openSearchMemory<T extends object>(
   { session, clock, terminal }: Pick<CommandContext, 'session' | 'clock' | 'terminal'>,
@@ -245,7 +245,7 @@ export function openSearchMemory<T extends object>(
   const read = (): Map<string, Remembered<T>> => {
     const nowMs = clock.now();
     const entries = Object.entries(file.read() ?? {}).flatMap(([key, found]): [string, Remembered<T>][] => {
-      // A clock that was set back makes nothing younger.
+      // Drops a result from the future, which a clock that was set back would keep too long.
       if (!found || found.atMs > nowMs || nowMs - found.atMs > goodForMs) return [];
       const left = alive(found, nowMs);
       return left ? [[key, { ...left, atMs: found.atMs }]] : [];

@@ -27,12 +27,12 @@ interface ManySearches<Cell, Kept extends object> {
   /** Searched in this order. */
   readonly cells: readonly Cell[];
   readonly requestOf: (cell: Cell) => SearchRequestInput;
-  /** Asked for its price, which also checks it; by default the first request to be paid for. */
+  /** The request whose price is asked, which also checks it; by default the first one to be paid for. */
   readonly priced?: SearchRequestInput;
-  /** Waits for slower sellers; a remembered search that did not wait is then no answer. */
+  /** Waits for slower sellers; a remembered search that is not complete is then made again. */
   readonly waits: boolean;
   readonly memory: SearchMemory<Kept>;
-  /** Makes the remembered part of an answer and the offers that landed after it. */
+  /** Makes what is remembered of an answer and the offers that arrived after it. */
   readonly keep: (first: SearchResponse, landed: readonly Offer[], isComplete: boolean) => Kept;
   readonly isComplete: (kept: Kept) => boolean;
   /** The last step of a dry run, and the facts of its document. */
@@ -57,10 +57,10 @@ export type RisenPrice = { readonly to: string; readonly againMs: number };
 export type Ended<Cell, Kept extends object> = NonNullable<Awaited<ReturnType<typeof searchMany<Cell, Kept>>>>;
 
 /**
- * Searches every cell that is not known from the last minutes. The person sees their total, and agrees to it, before the
- * first one. A dry run only prints the total.
+ * Searches every cell that is not known from the last minutes. Before the first search, the person sees the total and
+ * agrees to it. A dry run only prints the total.
  * @returns null after a dry run; cells that were not reached have no result
- * @throws Problem as agreeTotal does, and the reason of a stop without any answer
+ * @throws Problem as agreeTotal does, and the reason for a stop before the first answer
  */
 export async function searchMany<Cell, Kept extends object>(context: CommandContext, given: ManySearches<Cell, Kept>) {
   const { session, globals, terminal, signal } = context;
@@ -112,7 +112,7 @@ export async function searchMany<Cell, Kept extends object>(context: CommandCont
     /** `Paid 0.20 USDC for 2 searches`; null where nothing was paid. */
     paidText: searches > 0 ? `Paid ${terminal.usdc(paid_amount)} for ${counted(searches, 'search', 'searches')}` : null,
     stoppedBy,
-    /** Why it ended early, before a sentence about the gaps; empty for a whole result. */
+    /** The reason for an early end, to put before a sentence about the gaps; empty for a whole result. */
     why: signal.aborted ? 'Interrupted: ' : stoppedBy ? `${stoppedBy.message} ` : '',
     exit: signal.aborted && !isProblem(signal.reason, 'timed_out') ? (130 as const) : (0 as const),
   };
@@ -128,34 +128,34 @@ const CONCERNS_ALL: ReadonlySet<ProblemCode> = new Set([
   'keypair_unreadable',
 ]);
 
-/** Few at the same time spare the service, and show soon that the price rises. */
+/** Few at a time, which spares the service and shows a rising price early. */
 const AT_ONCE = 4;
 
-/** After Ctrl-C, searches that are being paid are worth a moment. */
+/** After Ctrl-C, searches that are being paid have this long to finish. */
 const GRACE_MS = 3_000;
 
-/** The pause where the searches of others have raised the price. */
+/** The pause when the searches of others have raised the price. */
 const RISEN_PAUSE_MS = 5_000;
 
 const LONGEST_RISEN_MS = 300_000;
 
 /**
- * Searches through the ordinary paid client, a few at a time, the first ones first. A failed search is a gap with its
- * reason, and is not tried again: its signed payment stays in the journal, where the same search finds it. A search that
- * costs more than its share waits until the price falls. Trouble of all (the wallet, a limit) stops the rest, as do Ctrl-C
- * and --timeout.
+ * Searches through the ordinary paid client, a few at a time and in order. A failed search leaves a gap with its
+ * reason, and is not tried again: its signed payment stays in the journal, where the same search finds it. A search
+ * that costs more than its share waits until the price falls. A problem of all searches (the wallet, a limit) stops the
+ * rest, as do Ctrl-C and --timeout.
  */
 async function searchAll<Cell, Kept extends object>(
   context: CommandContext,
   { requestOf, waits, memory, keep, progress }: ManySearches<Cell, Kept>,
   asked: readonly Cell[],
-  /** The most that they may cost together, atomic USDC. */
+  /** The most that the searches may cost together, atomic USDC. */
   total: bigint,
   results: Map<Cell, Result<Kept>>,
 ): Promise<{ readonly payments: PaymentReceipt[]; readonly stoppedBy: Problem | null }> {
   const { clock, signal, session } = context;
   const payments: PaymentReceipt[] = [];
-  /** Completed searches raise the price of the next ones. */
+  /** When searches were completed, each of which raises the price of the next ones. */
   const doneAtMs: number[] = [];
   const queue = [...asked];
   let left = total;
@@ -197,7 +197,7 @@ async function searchAll<Cell, Kept extends object>(
         };
       } catch (error) {
         if (!isProblem(error)) throw error;
-        // A price falls again; the allowance of a program does not grow.
+        // A price falls again, but the allowance of a program does not grow.
         const isUsedUp = error.code === 'payment_above_cap' && error.detail?.allowed !== undefined;
         if (error.code !== 'payment_above_cap' || isUsedUp) {
           if (signal.aborted) return { status: 'not_searched', reason: 'interrupted' };
@@ -233,9 +233,10 @@ async function searchAll<Cell, Kept extends object>(
 type SearchesCost = ReturnType<typeof costOf>;
 
 /**
- * What searches cost together, atomic USDC: `total` at the price of one now, and `atMost` should the price rise as it does
- * when many search, because each search raises the price of the next ones. `free` may be paid without a question: up to
- * there a price that others have raised is paid too. To pay no more than `total` takes `waitMs`, beside the searching itself.
+ * The cost of searches together, atomic USDC: `total` at the present price of one, and `atMost` if the price rises,
+ * since each search raises the price of the next ones. `free` may be paid without a question, so up to this amount
+ * `atMost` also covers a price that others have raised. Paying no more than `total` takes `waitMs`, besides the
+ * searching itself.
  */
 function costOf(searches: number, price: bigint, free: bigint) {
   const total = price * BigInt(searches);
@@ -247,8 +248,8 @@ function costOf(searches: number, price: bigint, free: bigint) {
 }
 
 /**
- * `7 searches at 0.10 USDC each: 0.70 USDC, at most 1.00 if the price rises`, and of so many that they raise the
- * price `30 searches at 0.10 USDC each: 3.00 USDC in about 2 minutes, or at most 6.00 at once`
+ * `7 searches at 0.10 USDC each: 0.70 USDC, at most 1.00 if the price rises`, or for so many that they raise the
+ * price themselves, `30 searches at 0.10 USDC each: 3.00 USDC in about 2 minutes, or at most 6.00 at once`
  */
 function costText(cost: SearchesCost, maxPayment: bigint | undefined, usdc: Usdc): string {
   const { searches, price, total, waitMs } = cost;
@@ -270,9 +271,9 @@ function costText(cost: SearchesCost, maxPayment: bigint | undefined, usdc: Usdc
 }
 
 /**
- * The most that the searches may cost together, atomic USDC: --max-payment, which is for all of them, or what they cost
- * should the price rise. More than a call may cost without a question is asked for, unless --yes or --max-payment allows
- * it.
+ * Agrees on the most that the searches may cost together, atomic USDC: --max-payment, which is for all of them, or
+ * their cost if the price rises. Asks if that is more than a call may cost without a question, unless --yes or
+ * --max-payment allows it.
  * @throws Problem `payment_above_cap`, `payment_declined`, `daily_limit_reached`, `insufficient_funds`; nothing is paid
  */
 async function agreeTotal(context: CommandContext, cost: SearchesCost): Promise<bigint> {
@@ -299,7 +300,7 @@ async function agreeTotal(context: CommandContext, cost: SearchesCost): Promise<
   return total;
 }
 
-/** A refusal in words that speak of all the searches; null where the words for one payment do. */
+/** Words a refusal for all the searches together; null if the words for one payment are right. */
 function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: string): Problem | null {
   const { searches, price, total } = cost;
   const isProgram = spender.allowance !== undefined;
@@ -332,12 +333,12 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
 /** The price grows with the searches completed in the last 60 seconds (spec/flight-service.md, Limits). */
 export const WINDOW_MS = 60_000;
 
-/** So many searches within the window add the first price to that of a search. */
+/** Each time this many searches fall into the window, the price rises by the first price. */
 const DEARER_AFTER = 10;
 
 /**
- * How long the searches wait for a lower price, milliseconds, when they may cost `most` together, beside the searching
- * itself. Plays searchAll through: each search may cost its share of the rest.
+ * The time (milliseconds) for which the searches wait for a lower price if they may cost `most` together, besides the
+ * searching itself. Simulates searchAll: each search may cost its share of the rest.
  * @param price of one search now, atomic USDC
  */
 export function waitFor(searches: number, price: bigint, most: bigint): number {
@@ -361,7 +362,7 @@ export function waitFor(searches: number, price: bigint, most: bigint): number {
   return nowMs;
 }
 
-/** The pause before a search is worth retrying: until one of ours no longer counts, or else `elseMs`. */
+/** The pause before a search is worth retrying: until one of our own no longer counts, or else `elseMs`. */
 export function nextTryMs(doneAtMs: readonly number[], nowMs: number, elseMs: number): number {
   const counted = doneAtMs.filter((at) => at > nowMs - WINDOW_MS && at <= nowMs);
   if (counted.length === 0) return elseMs;

@@ -11,7 +11,7 @@ import type { CommandContext } from '../../spec/index.ts';
 export const searchPrice = (context: CommandContext, request: SearchRequestInput): Promise<bigint> =>
   callPrice(context, 'Asking what a search costs', (flights) => flights.search(request, { signal: context.signal }));
 
-/** The same for any paid call. */
+/** The price of any paid call now. Asks, and pays nothing. */
 export async function callPrice(
   { terminal, session }: CommandContext,
   phase: string,

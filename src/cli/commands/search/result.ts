@@ -18,7 +18,7 @@ const streamEnd = z
   })
   .describe('The last line of --ndjson: how the search ended.');
 
-/** The places that a command of many searches has no result for. */
+/** The places for which a command of many searches has no result. */
 const gapsIn = <Place extends z.ZodRawShape>(place: Place) =>
   [
     z.strictObject({ ...place, status: z.literal('failed'), error: failure }),

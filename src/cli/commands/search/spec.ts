@@ -16,7 +16,7 @@ import {
   usdcOption,
 } from '../../spec/index.ts';
 
-/** The options that say what is searched for, of every command that searches. */
+/** The options for the journey, of every command that searches. */
 export const journeyOptions = [
   required('--depart <date>', 'day of departure: 2026-12-20, 20 Dec, tomorrow, +30d, fri'),
   option('--return <date>', 'return date'),

@@ -19,9 +19,9 @@ export function soldFrom(settings: AirlineSettings | undefined): DocumentOf<type
 }
 
 /**
- * The airlines that `serve` sells from; undefined: both tiers of the sandbox. Beside a real provider no invented lowcost
- * flights are sold, unless an option asks for them. Tokens come from the environment or a file, never from the command
- * line.
+ * The airlines that `serve` sells from; undefined for both tiers of the sandbox. Beside a real provider no invented
+ * low-cost flights are sold, unless an option asks for them. Tokens come from the environment or a file, never from the
+ * command line.
  * @throws Problem `usage`, `address_unencrypted`
  */
 export function airlineSettings(
@@ -60,7 +60,7 @@ export function airlineSettings(
   };
 }
 
-/** @throws Problem `usage` where no carrier is named */
+/** @throws Problem `usage` if no recipe is named, and as accountsIn does */
 function tierOf(
   setting: ReturnType<typeof settingsIn>,
   lowcost: 'none' | 'sandbox' | 'browser',

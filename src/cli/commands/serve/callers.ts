@@ -6,7 +6,7 @@ import { problem } from '../../../kernel/problems.ts';
  * only on a connection from a trusted proxy, and is read from the right: the first address that is not a trusted proxy's
  * own is the client. Any sender could have written the addresses further left.
  * @param trusted addresses and CIDR ranges
- * @throws Problem `usage` for one that is neither
+ * @throws Problem `usage` for an entry that is neither
  */
 export async function trustedProxies(trusted: readonly string[]) {
   const { default: ipaddr } = await import('ipaddr.js');
@@ -85,14 +85,14 @@ const PUBLIC = {
   ].join(', '),
 };
 
-/** A page of this machine, such as an inspector of the protocol; /mcp refuses those of others by itself. */
+/** For a page on this machine, such as an inspector of the protocol; /mcp itself refuses other pages. */
 const AGENTS = {
   methods: 'POST, OPTIONS',
   headers: 'content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id',
   exposed: 'retry-after, x-request-id',
 };
 
-/** null for paths that are closed to pages of others: the operators' desks, and calls with a partner's key. */
+/** Null for paths that are closed to other origins: the operators' desks, and calls with a partner's key. */
 function opennessOf(pathname: string) {
   if (pathname === '/rpc' || pathname === '/rpc/') return RPC;
   if (pathname === '/mcp') return AGENTS;
@@ -100,7 +100,7 @@ function opennessOf(pathname: string) {
   return isPrivate ? null : PUBLIC;
 }
 
-/** Lets pages of any origin call open paths, without a browser's credentials: a caller pays, or has a key in the call. */
+/** Lets pages of any origin call open paths, without a browser's credentials: the caller pays, or sends a key. */
 export async function crossOrigin(request: HttpRequest, answer: () => Promise<HttpResponse>): Promise<HttpResponse> {
   const openness = opennessOf(new URL(request.url).pathname);
   if (!openness) return answer();
@@ -120,6 +120,6 @@ const preflight = (openness: typeof PUBLIC, asked: HttpHeaders): HttpHeaders => 
   'access-control-allow-methods': openness.methods,
   'access-control-allow-headers': openness.headers,
   'access-control-max-age': PREFLIGHT_S,
-  // A page of the internet that calls a service on this machine.
+  // Lets a page of the internet call a service on this machine.
   ...('access-control-request-private-network' in asked ? { 'access-control-allow-private-network': 'true' } : {}),
 });

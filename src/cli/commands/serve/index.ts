@@ -6,17 +6,17 @@ import type { CommandContext } from '../../spec/index.ts';
 
 export { accountsIn, airlineSettings } from './airline-settings.ts';
 
-/** Reads past the unread rest of a body for as long, so that its sender can hear the answer. */
+/** Reads on through the rest of a body for this long, so that its sender can receive the answer. */
 const REST_MS = 500;
-/** Longer than balancers keep an idle connection (60 s): a request on one that is being closed here would be lost. */
+/** Longer than balancers keep an idle connection (60 s): a request would be lost if this side closed first. */
 const IDLE_MS = 65_000;
 
-/** Bounds on a sender's silence (milliseconds): the headers of a request, all of it, and how often they are looked at. */
+/** Limits for a slow sender (milliseconds): for the headers, for the whole request, and how often both are checked. */
 const PATIENCE = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 };
 
 type Answer = (request: HttpRequest, incoming: IncomingMessage) => Promise<HttpResponse>;
 
-/** @param failed gets failures that the service could not answer itself, such as one to load */
+/** @param failed gets failures that the service itself could not answer, such as a failed import */
 export const httpServer = (
   answer: Answer,
   failed: (error: unknown) => void = () => undefined,
@@ -33,7 +33,7 @@ export const httpServer = (
     write(outgoing, given);
   });
 
-/** null without an address. */
+/** Null if the URL or the host is not valid. */
 function requestOf(incoming: IncomingMessage, outgoing: ServerResponse): HttpRequest | null {
   const url = urlOf(incoming);
   if (url === null) return null;
@@ -93,7 +93,7 @@ export const STOPPING = 'Stopping after current work. Press Ctrl-C again to stop
 export interface Where {
   readonly host: string;
   readonly port: number;
-  /** The option that names it; absent: `--port`. */
+  /** The option that names the port; `--port` if absent. */
   readonly option?: string;
 }
 
@@ -110,10 +110,10 @@ export async function listening(server: Server, where: Where): Promise<string> {
 }
 
 /**
- * Follows what a server is answering, so that it can stop without cutting anybody off. Each answer after the stop is the
- * last of its connection. The server accepts for a moment more, because a request that was not read yet leaves its
- * connection looking idle. Then it waits for its answers to end, within limits.
- * @returns stops it, and accepts until `heard` as well
+ * Tracks what a server is answering, so that it can stop without cutting off a client. Each answer after the stop is
+ * the last of its connection. The server accepts for a moment more, because a connection whose request was not read yet
+ * looks idle. Then it waits for its answers to end, within limits.
+ * @returns stops the server, which keeps accepting until `heard` has resolved
  */
 export function drainable(server: Server): (heard?: Promise<unknown>) => Promise<void> {
   const answering = new Set<ServerResponse>();
@@ -171,7 +171,7 @@ export async function servePretend(
     readonly answer: Answer;
     /** Prints where it listens. */
     readonly begun: (url: string) => void;
-    /** Does due work. @returns the time of the next one (epoch ms); null: not known */
+    /** Does due work. @returns when more is due (epoch ms); null if not known */
     readonly work: () => Promise<number | null>;
     readonly longestSleepMs: number;
     readonly close: () => Promise<void>;

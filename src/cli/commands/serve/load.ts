@@ -6,25 +6,25 @@ import { problem, problemBody } from '../../../kernel/problems.ts';
 
 export type Why = 'requests' | 'event_loop';
 
-/** How late the event loop may be in half of its turns. */
+/** The highest accepted median delay of the event loop. */
 const MOST_DELAY_MS = 100;
 const WINDOW_MS = 1_000;
 /** The monitor's own interval, which its delays include. */
 const RESOLUTION_MS = 100;
-/** Spread, so that those who were turned away do not come back at once. */
+/** A range, so that callers who were turned away do not all come back at once. */
 const RETRY_S = { least: 2, most: 10 };
 
-/** Probes, operators who mend it, an airline's messages, and the cluster here, without which nothing can be paid. */
+/** Never turned away: probes, operators, an airline's messages, and the cluster, without which nothing can be paid. */
 const NEVER = /^\/(health|ready|rpc\/?)$|^\/(operator|webhooks)\//;
-/** What a caller sends who has paid, or who is known: a partner, a customer, an operator. */
+/** Headers of a caller who has paid, or who is known: a partner, a customer, an operator. */
 const WELCOME = ['payment-signature', 'x-api-key', 'authorization'];
 
 interface LoadPorts {
-  /** The most requests that are answered at once before unpaid ones are turned away. */
+  /** Unpaid requests are turned away while more than this many are being answered. */
   readonly most: number;
   readonly inFlight: () => number;
   readonly shed: (why: Why) => void;
-  /** @returns milliseconds of the last window. Absent: measured. */
+  /** @returns the delay of the event loop in the last window, milliseconds; measured if absent */
   readonly delayMs?: () => number;
 }
 
@@ -48,7 +48,7 @@ export function watchLoad({ most, inFlight, shed, delayMs = measuredDelay() }: L
   };
 }
 
-/** The middle delay of the last window, which no single long turn moves. */
+/** The median delay of the last window, which a single long turn does not move. */
 function measuredDelay(): () => number {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();

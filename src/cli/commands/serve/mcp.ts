@@ -22,7 +22,7 @@ import { isRecord } from '../../../terminal/index.ts';
  * Nothing is kept between two requests.
  */
 
-/** Of each tool the operation of /openapi.json, and what to know beside its summary. */
+/** The operation of each tool in /openapi.json, and a hint in addition to its summary. */
 const TOOLS: Readonly<Record<string, readonly [operation: string, hint: string]>> = {
   search: ['search', 'A limit keeps the answer short. Next: offer, or intent_create with an offer_id.'],
   search_updates: ['searchUpdates', 'For a search whose status is enriching.'],
@@ -61,12 +61,12 @@ interface Described {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Json>> };
 }
-/** A tool, and the request that it is. */
+/** A tool, and the request that it makes. */
 interface Sold {
   readonly tool: Tool;
   readonly method: string;
   readonly path: string;
-  /** Absent: its arguments are the body. */
+  /** Absent if the arguments are the body. */
   readonly parameters?: Operation['parameters'];
 }
 
@@ -82,7 +82,7 @@ export function sellToAgents(refusal: (request: HttpRequest) => HttpResponse | n
   const ids = randomIds();
   let known: ReadonlyMap<string, Sold> | undefined;
 
-  /** @returns the answer of a service that does not describe itself now */
+  /** The tools by name; or the service's answer, if it does not describe itself now. */
   async function sold({ ask, request }: Visit): Promise<ReadonlyMap<string, Sold> | HttpResponse> {
     if (known) return known;
     const answer = await ask({ method: 'GET', url: new URL('/openapi.json', request.url).href, headers: {}, body: '' });
@@ -131,8 +131,8 @@ export function sellToAgents(refusal: (request: HttpRequest) => HttpResponse | n
   }
 
   /**
-   * @param ask sends a request to the service, as the client of this one
-   * @param ownUrl the address that the client has reached, as far as it can be believed
+   * @param ask sends a request to the service, on behalf of the same client
+   * @param ownUrl the address that the client has reached, as far as that can be trusted
    */
   return async (request: HttpRequest, ask: Ask, ownUrl: string): Promise<HttpResponse> => {
     const { method, url, headers, trail, signal } = request;
@@ -203,7 +203,7 @@ const SUPPORT_CODE = 'X-Customer-Support-Code';
 const argumentOf = ({ name }: { readonly name: string }): string =>
   name === SUPPORT_CODE ? 'customer_support_code' : name;
 
-/** The request that a call is. @returns the refusal of arguments that fit no request */
+/** The request that a call makes; or the refusal of arguments that fit no request. */
 function requestOf({ method, path, parameters }: Sold, given: Json, payment: unknown, { url }: HttpRequest) {
   const paying: HttpHeaders =
     payment === undefined ? {} : { 'payment-signature': Buffer.from(JSON.stringify(payment)).toString('base64') };
@@ -227,7 +227,7 @@ function requestOf({ method, path, parameters }: Sold, given: Json, payment: unk
   return { method, url: new URL(filled, url).href, headers, body: '' };
 }
 
-/** Leaves what the call learnt for the log of requests. */
+/** Notes the payment and the intent of a call for the log of requests. */
 function noteIn(visit: Visit, tool: string, { paymentId, intentId }: Trail, { headers, body }: HttpResponse): void {
   visit.requestId = headers['x-request-id'] ?? visit.requestId;
   const { trail } = visit.request;
@@ -250,7 +250,7 @@ const saying = (document: Json, more: Partial<CallToolResult> = {}): CallToolRes
 
 const failed = (answer: HttpResponse): CallToolResult => saying({ error: errorIn(answer) }, { isError: true });
 
-/** @param isExtended the client knows the result type `payment_required` */
+/** @param isExtended true if the client knows the result type `payment_required` */
 function resultOf(answer: HttpResponse, isExtended: boolean): CallToolResult {
   const { status, headers, body } = answer;
   const receipt = headers['payment-response'];

@@ -3,7 +3,7 @@ interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
   readonly says: string;
-  /** Upper bounds; absent: of requests. */
+  /** Upper bounds; those of requests if absent. */
   readonly buckets?: readonly number[];
 }
 

@@ -15,7 +15,7 @@ export interface Metrics {
   server(readings: () => Promise<readonly Reading[]>): Server;
 }
 
-/** Loads prom-client: only where metrics are wanted. */
+/** This file loads prom-client: import it only if metrics are wanted. */
 export function openMetrics(): Metrics {
   const register = new Registry();
   collectDefaultMetrics({ register });

@@ -8,11 +8,11 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'D
 interface RequestPorts {
   readonly meter: Meter;
   readonly traces: Traces | null;
-  /** Gets a line for each request; null: none is wanted. */
+  /** Gets a line for each request; null if none is wanted. */
   readonly log: Log | null;
 }
 
-/** Measures requests, and logs each: ids alone, no address, no query, no body. */
+/** Measures requests, and logs each: only ids, no address, no query, no body. */
 export function watchRequests({ meter, traces, log }: RequestPorts) {
   let inFlight = 0;
 
@@ -32,7 +32,7 @@ export function watchRequests({ meter, traces, log }: RequestPorts) {
 
   return {
     inFlight: () => inFlight,
-    /** @param isOurs a trusted proxy sent it. @param answer gets the request with a trail to write to */
+    /** @param isOurs true if a trusted proxy sent it. @param answer gets the request with a trail to write to */
     async answered(
       request: HttpRequest,
       isOurs: boolean,
@@ -53,6 +53,6 @@ export function watchRequests({ meter, traces, log }: RequestPorts) {
   };
 }
 
-/** The intent that an answer made. */
+/** The id of the intent that a call has created. */
 const createdIn = (status: number, body: string | null): string | null =>
   status === 201 ? (/"intent_id":"(int_\w{1,40})"/.exec(body ?? '')?.[1] ?? null) : null;

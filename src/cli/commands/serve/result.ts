@@ -19,7 +19,7 @@ export const serve = published(
     flights_url: z.url().nullable().describe('null: --cluster-only.'),
     partner_url: z.url().nullable(),
     rpc_url: z.url(),
-    /** Subscriptions of the embedded cluster; null where the cluster is another's. */
+    /** Subscriptions of the embedded cluster; null for any other cluster. */
     rpc_ws_url: z.url().nullable(),
     rpc_urls: z.array(z.url()),
     metrics_url,

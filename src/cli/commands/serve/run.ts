@@ -39,7 +39,7 @@ export const serve: Run<typeof spec.serve> = async (context, options) => {
   checkClusterOnly(options);
   const cluster = clusterOnly ? EMBEDDED_CLUSTER : clusterGiven(options, environment);
   const { rpcUrls } = cluster;
-  // For an operator; --verbose shows more.
+  // Warnings for an operator; --verbose logs more.
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
   const airlines = clusterOnly ? undefined : airlineSettings(environment, options);
   const { withoutProgram, mainnet, live } = options;
@@ -128,7 +128,7 @@ const toldOf = ({ migrate, acceptChanges }: Pick<ServeOptions, 'migrate' | 'acce
   acceptsChanges: acceptChanges === true,
 });
 
-/** Works until a signal to stop, beside any number of others. */
+/** Works until a signal to stop, beside any number of other workers. */
 export const worker: Run<typeof spec.worker> = async (context, options) => {
   const { terminal, session, signal, environment } = context;
   warnOfSecrets(context, options);
@@ -159,7 +159,7 @@ export const worker: Run<typeof spec.worker> = async (context, options) => {
 
 type WorkOf = Awaited<ReturnType<CommandContext['session']['openLocal']>>['worker'];
 
-/** The loop of a process that works; an idle one passes on to others what it took in. */
+/** Runs the loop of a worker. An idle process does no work: it wakes other processes for what it took in. */
 function startWorker(context: CommandContext, of: WorkOf, { isIdle = false } = {}) {
   let closing = false;
   let wake = new AbortController();
@@ -174,7 +174,7 @@ function startWorker(context: CommandContext, of: WorkOf, { isIdle = false } = {
       of.onWake(() => wake.abort());
       working = work(context, of, nap, () => closing);
     },
-    /** Begins on new work now, not with the next round. */
+    /** Begins new work now, not with the next round. */
     hasWork(): void {
       if (isIdle) of.wakeOthers();
       else wake.abort();
@@ -197,7 +197,7 @@ interface Reached {
   readonly publicUrl: string;
 }
 
-/** Answers as the service does; at /mcp the request of an agent becomes another one of the service. */
+/** Answers with the service; at /mcp it turns an agent's request into a request to the service. */
 function answering({ service, load, worker, hasAgents }: Answering) {
   const agents = once(async () => (await import('./mcp.ts')).sellToAgents(load.refusal));
   return async (request: HttpRequest, connection: Reached): Promise<HttpResponse> => {
@@ -223,7 +223,7 @@ const notAnswered = (log: Log) => (error: unknown) =>
 /** Time for a balancer to hear from /ready that this server stops, before its port closes. */
 const HEARD_MS = 3_000;
 
-/** Follows calls of /ready: a stop waits only for a balancer that makes them. */
+/** Tracks calls of /ready: a stop waits only if a balancer makes them. */
 function watchBalancer() {
   let isThere = false;
   const heard = new AbortController();
@@ -289,7 +289,7 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
   }
 }
 
-/** How to reach the services from another terminal. */
+/** Hints on reaching the services from another terminal. */
 function hintsFor(origin: string, { flights_url, rpc_urls }: Listening, cluster: ClusterSettings): string[] {
   return [
     '',
@@ -312,7 +312,7 @@ const namesOf = ({ genesis, network, usdcMint }: ClusterSettings): string[] => [
   ...(usdcMint === null ? [] : [`  export FARELOCK_USDC_MINT=${usdcMint}`]),
 ];
 
-/** Notes that other processes can read keys on the command line, which are used all the same. */
+/** Warns that other processes can read keys on the command line. The keys are used all the same. */
 function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions | WorkerOptions): void {
   const given = {
     database_url: [options.databaseUrl ?? []].flat(),
@@ -324,15 +324,15 @@ function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions | Wor
   }
 }
 
-/** Between looks for new work: where other processes say that there is some, a look is the net. */
+/** Pauses between looks for new work: if other processes announce work, a look is only the safety net. */
 const LOOK_MS = { alone: 1_000, woken: 10_000 };
-/** After a round that failed. */
+/** The pause after a round that failed. */
 const AGAIN_MS = 1_000;
 
-/** A longer round waits for a cluster or an airline: other due work does not wait with it. */
+/** A longer round waits for a cluster or an airline: the next round starts beside it. */
 const SLOW_ROUND_MS = 1000;
 
-/** An airline may take two minutes for an order: the bookings of as many travellers wait at once. */
+/** An airline may take two minutes for an order: this many rounds can wait at once. */
 const MOST_ROUNDS = 12;
 
 /** The worker's loop: does due work, then sleeps until more is due. */
@@ -343,7 +343,7 @@ export async function work(
   isClosing: () => boolean,
 ): Promise<void> {
   const running = new Set<Promise<number>>();
-  /** @returns how long nothing is due (milliseconds) */
+  /** @returns milliseconds until more is due */
   const round = async (): Promise<number> => {
     try {
       const { nextDueAtMs } = await worker.runDue();
@@ -375,10 +375,10 @@ export async function work(
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * The address under which a service is reached, for a challenge's `resource.url`, the host that a gateway signs and the
- * servers of /openapi.json. A client writes the Host header as it likes, so it is repeated only where it names this
- * server itself; behind a trusted proxy the word of the proxy counts. Else it is `configured`, or the address that the
- * connection came in at.
+ * The address at which a service is reached, for a challenge's `resource.url`, the host that a gateway signs and the
+ * servers of /openapi.json. It is `configured`, if that is set. Behind a trusted proxy, it is the address that the
+ * proxy names. Otherwise the Host header counts only if it names this server, since a client writes it as it likes; if
+ * it does not, the address is the one at which the connection came in.
  * @param listenHost the host that the server listens on, as given
  */
 function publicUrlBehind(

@@ -14,10 +14,10 @@ import type { HttpRequest, HttpResponse, Trail } from '../../../kernel/http.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { Measured, Meter } from '../../../kernel/meter.ts';
 
-/** Traces of requests, and of what they asked of airlines and cluster: routes, codes and ids of our own, nothing personal. */
+/** Traces of requests and of their calls to airlines and cluster: routes, codes and our own ids, nothing personal. */
 export interface Traces {
   readonly meter: Meter;
-  /** Runs `answer` as a span. @param isOurs a trusted proxy sent it: its trace goes on; a stranger's is only linked */
+  /** Runs `answer` as a span. @param isOurs true if a trusted proxy sent it: its trace goes on; others are linked */
   request(
     request: HttpRequest,
     trail: Trail,
@@ -36,7 +36,7 @@ export function openTraces(environment: NodeJS.ProcessEnv, log: Log): Traces {
   const tracerNow = () => trace.getTracer('farelock', version);
   const isLoaded = isSpanContextValid(tracerNow().startSpan('farelock').spanContext());
   const sdk = isLoaded ? null : startSdk(environment, log);
-  // One from before an SDK of another copy of the interface never hears of it.
+  // Taken again: a tracer from before the SDK never learns of an SDK that uses another copy of the API.
   const tracer = tracerNow();
 
   const ended = (name: string, seconds: number, attributes: Attributes, result?: string): void => {
@@ -113,7 +113,7 @@ interface Sdk {
   shutdown(): Promise<void>;
 }
 
-/** Users install it beside the tool: the build has no part of it. */
+/** Users install the SDK beside the tool; the build does not contain it. */
 function startSdk(environment: NodeJS.ProcessEnv, log: Log): Sdk | null {
   try {
     const { NodeSDK } = createRequire(import.meta.url)(SDK) as { NodeSDK: new (options: object) => Sdk };

@@ -17,7 +17,7 @@ const NONE = {
   stop: async () => undefined,
 };
 
-/** Opens /metrics on a port of its own; without one, loads nothing. @param isFile the database is a file */
+/** Opens /metrics on a port of its own; without one, loads nothing. @param isFile true if the database is a file */
 export async function startMetrics(where: Omit<Where, 'option'> | undefined, isFile: boolean): Promise<typeof NONE> {
   if (!where) return NONE;
   const { openMetrics } = await import('./metrics.ts');
@@ -48,7 +48,7 @@ export async function startTraces(environment: NodeJS.ProcessEnv, log: Log): Pro
   return (await import('./traces.ts')).openTraces(environment, log);
 }
 
-/** The meter of a process with one, the other or both; undefined: nothing is measured. */
+/** The meter for metrics, traces or both; undefined if nothing is measured. */
 export function meterOf({ isOn, meter }: Pick<typeof NONE, 'isOn' | 'meter'>, traces: Traces | null) {
   if (!traces) return isOn ? meter : undefined;
   const both: Meter = (what, labels, amount) => {

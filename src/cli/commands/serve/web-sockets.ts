@@ -14,7 +14,7 @@ const MOST_OF_A_CLIENT = 250;
 
 const MOST_MESSAGE_BYTES = 64 * 1024;
 
-/** For one reader; a single message may be longer where nothing waits. */
+/** For one reader; a single message may be longer if nothing waits. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 
 /** For all readers together. Beyond it the reader with the most waiting bytes is cut off. */
@@ -23,7 +23,7 @@ const MOST_WAITING_BYTES_OF_ALL = 64 * 1024 * 1024;
 const PATIENCE = {
   /** Each connection is pinged this often, and has as long to answer. */
   pingMs: 30_000,
-  /** A connection without subscriptions that sends nothing for as long is closed. */
+  /** A connection without subscriptions that sends nothing for this long is closed. */
   idleMs: 120_000,
 };
 
@@ -64,13 +64,13 @@ interface Connected {
 
 interface Room {
   readonly connections: Set<Connected>;
-  /** Of all readers together. */
+  /** The sum of all readers. */
   waitingBytes: number;
 }
 
 /**
  * The WebSocket side of `/rpc`.
- * @param open loads the subscriptions with the first connection, and the protocol too
+ * @param open loads the subscriptions, with the first connection
  * @param clientOf the address of a request's client, or of its network
  */
 export function webSockets(
@@ -136,7 +136,7 @@ export function webSockets(
         takeOver(request, socket, head).catch(() => refuse(socket, '500 Internal Server Error'));
       });
     },
-    /** Says goodbye to everybody, and hangs up. */
+    /** Says goodbye on every connection, and hangs up. */
     async close() {
       isClosing = true;
       clearInterval(pings);
@@ -159,7 +159,7 @@ function connect(socket: WebSocket, client: string, pubSub: PubSub, room: Room):
       if (socket.readyState !== socket.OPEN) return;
       const bytes = Buffer.byteLength(text);
       const { waitingBytes } = connected;
-      // A long message sent while nothing waited must not cut off the ones behind it.
+      // A long message that is sent while nothing waits raises the limit, so that the next messages fit behind it.
       if (waitingBytes === 0) connected.mostWaitingBytes = MOST_WAITING_BYTES + bytes;
       else if (waitingBytes + bytes > connected.mostWaitingBytes)
         return goodbye(socket, POLICY_VIOLATION, 'too slow a reader');
@@ -263,9 +263,9 @@ function asBefore(server: Server, request: IncomingMessage, socket: Duplex, head
 const MOST_TRIES = 20;
 
 /**
- * Listens on a port, and on the one after it, where web3.js and the Solana CLI dial for subscriptions. Takes a named port
- * even though the one after it is not free; for port 0, looks for a pair.
- * @returns `without`: why the second port is not listened on; null where it is
+ * Listens on a port, and on the one after it, where web3.js and the Solana CLI dial for subscriptions. Takes a named
+ * port even if the one after it is not free; for port 0, looks for a pair.
+ * @returns `without`: the reason why it does not listen on the second port, or null
  * @throws Problem `usage`
  */
 async function listenOnBoth(

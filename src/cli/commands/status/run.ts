@@ -35,7 +35,7 @@ const PHASES: Partial<Record<MoneyStage, string>> = {
   captured: 'Waiting for the operator to decide the refund',
 };
 
-/** With --watch it ends with the booking: booked is exit 0, refunded is 8. */
+/** Shows a booking. With --watch, follows it to its end: exit 0 when booked, 8 when refunded. */
 export const status: Run<typeof spec.status> = async (context, { intentId: given, watch, verify, refundWallet }) => {
   if (verify) {
     const { intentVerify } = await loadVerify();
@@ -51,7 +51,7 @@ export const status: Run<typeof spec.status> = async (context, { intentId: given
   // The journal stays closed under --json: only a person sees the funding payment.
   const isShown = !terminal.settings.json && intent.booking_requested_at !== null;
   if (isShown) await settleBookingPayments(context, intent);
-  // Lists show who flies by this note.
+  // This note tells lists which travellers fly.
   if (isShown && intent.passenger_refunds) await besides(context, noteIntent(await session.store(), intent));
   const funding = isShown ? await fundingPayment(await session.store(), intent) : null;
   const view = statusView(context, funding, linkedOf(context), await fareNoted(context, intent));

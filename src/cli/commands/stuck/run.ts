@@ -67,7 +67,7 @@ export const stuckShow: Run<typeof spec.stuckShow> = async (context, { id, evide
   return 0;
 };
 
-/** Shows the plan, asks, and has exactly that done. Exit 8 when it is not finished yet. */
+/** Shows the plan, asks, and has exactly that done. Exit 8 if it is not finished yet. */
 export const stuckResolve: Run<typeof spec.stuckResolve> = async (context, given) => {
   const { terminal, globals } = context;
   const operator = await operatorOf(context);
@@ -103,7 +103,7 @@ export const stuckResolve: Run<typeof spec.stuckResolve> = async (context, given
   return 8;
 };
 
-/** The first answer is usually the end; waits a while for a slow chain. */
+/** Follows an item for a while if the chain is slow; usually the first answer is the end. */
 async function followed(
   { session, clock, signal }: CommandContext,
   operator: OperatorClient,
@@ -167,7 +167,7 @@ const stuckView = (nowMs: number): View<Stuck> => ({
     const rows = rowsOf(found);
     if (rows.length === 0) return ['Nothing is waiting for a decision.'];
     return listLines(screen, rows, [
-      // The kind of an effect is on its own screen: ids fit from 60 columns on.
+      // The kind of an effect is left to its own screen, so that ids fit into 60 columns.
       { title: 'Kind', cell: ([kind = '']) => kind.replace(/ .*/, '') },
       { title: 'Id', cell: ([, id = '']) => id },
       { title: 'Why', cuts: true, cell: ([, , why = '']) => why },
@@ -192,7 +192,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   other_kind: 'it ends with its booking or its refund',
 };
 
-/** One on one screen: its state, and the effect of each decision. */
+/** Shows one item: its state, and the effect of each decision. */
 function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): string[] {
   const usdc = (amount: number | null) => (amount === null ? null : paint.usdc(amount));
   return [
@@ -227,7 +227,7 @@ function resolvedLines(one: StuckItem, { paint, width }: Screen): string[] {
   return wrapBehind(`${paint.good('✓')} `, `${one.id} ${decided}${one.state}${amount}`, width);
 }
 
-/** Writes screenshots and texts into a folder, for this user alone; null: writes nothing. @throws Problem of storage */
+/** Writes screenshots and texts into a folder, for this user alone; none if null. @throws Problem of storage */
 export function keptEvidence(found: readonly PageEvidence[], folder: string | null): ShownEvidence[] {
   const place = folder === null ? null : resolve(folder);
   if (place !== null) onFile(place, () => mkdirSync(place, { recursive: true, mode: 0o700 }));
@@ -238,7 +238,7 @@ export function keptEvidence(found: readonly PageEvidence[], folder: string | nu
     return path;
   };
   return found.map(({ screenshot, ...one }) => {
-    // The ids come from elsewhere: as names of files they must not lead out of the folder.
+    // The ids come from a service: as file names they must not lead out of the folder.
     const name = one.evidence_id.replace(/[^0-9a-z]/gi, '');
     return {
       ...one,
@@ -253,8 +253,8 @@ type ShownEvidence = NonNullable<DocumentOf<typeof result.stuckShow>['evidence']
 const MOST_LINES = 12;
 
 /**
- * The beginning of the text of a carrier's web site where each visit ended.
- * @param found unchanged: this makes the lines of its texts harmless
+ * Shows the first lines of the page of a carrier's web site where each visit ended.
+ * @param found as it came: this function makes its texts harmless
  */
 export function evidenceLines(found: readonly ShownEvidence[], { paint, width }: Screen): string[] {
   if (found.length === 0) return ['', 'No page was kept of it.'];

@@ -32,7 +32,7 @@ export const travellersAdd: Run<typeof spec.travellersAdd> = async (context, opt
   const store = await opened(context);
   const replaces = options.replace === true;
   const known = await store.find(name);
-  // Before ten answers are typed; the store itself refuses it to another process.
+  // Refused before ten answers are typed. The store checks it again, against other processes.
   if (known && !replaces) {
     throw problem('traveller_exists', {
       message: `There is already a traveller ${name}.`,
@@ -66,7 +66,7 @@ export const travellersShow: Run<typeof spec.travellersShow> = async (context, {
   return 0;
 };
 
-/** Erases the free pages of the file too. @throws Problem `traveller_not_found` */
+/** Removes a traveller, and erases the free pages of the file. @throws Problem `traveller_not_found` */
 export const travellersRemove: Run<typeof spec.travellersRemove> = async (context, { name }) => {
   const { terminal, globals } = context;
   if (globals.dryRun) {
@@ -74,7 +74,7 @@ export const travellersRemove: Run<typeof spec.travellersRemove> = async (contex
     return printPlan(terminal, [`Remove the traveller ${known}.`]);
   }
   const wasThere = await (await opened(context)).remove(name);
-  // Throws with the names that there are.
+  // Throws a problem that lists the known names.
   if (!wasThere) await travellerNamed(context, name);
   terminal.result(
     { name, removed: true },

@@ -10,7 +10,7 @@ import type * as spec from './spec.ts';
 
 type Upgrade = DocumentOf<typeof result.upgrade>;
 
-/** Installs nothing. */
+/** Looks up the newest release, and names the command that installs it. Installs nothing. */
 export const upgrade: Run<typeof spec.upgrade> = async ({ terminal, session, environment, clock, signal }) => {
   terminal.phase('Asking the registry');
   const { isNewer, latestVersion, noteLook } = await loadLatest();
@@ -37,7 +37,7 @@ const LOCKFILES: readonly (readonly [file: string, command: string])[] = [
 ];
 
 /**
- * The origin of this copy of the tool, and the command that brings the next one.
+ * The origin of this copy of the tool, and the command that updates it.
  * @param script absolute path of bin/farelock.js, with links resolved
  */
 export function installationOf(script: string): { by: Upgrade['installed_by']; command: string } {
@@ -52,7 +52,7 @@ export function installationOf(script: string): { by: Upgrade['installed_by']; c
   return { by: 'project', command };
 }
 
-/** True for a project with it in package.json; false for the folder of global packages. */
+/** True for a project that has farelock in package.json; false for the folder of global packages. */
 function dependsOnIt(folder: string): boolean {
   try {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(

@@ -7,7 +7,7 @@ import type { Run } from '../../spec/index.ts';
 import { nextLines, printPlan } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** Never overwrites an existing keypair file. */
+/** Makes a keypair file; never overwrites an existing one. */
 export const walletNew: Run<typeof spec.walletNew> = async ({ terminal, session, globals }) => {
   if (globals.dryRun) return printPlan(terminal, [`Create a keypair file at ${session.keypairFile} (mode 0600).`]);
   const { createKeypairFile } = await loadKeypair();

@@ -15,10 +15,10 @@ import { nextLines, offerCommand } from '../../view/index.ts';
 import { sendNotices } from './notices.ts';
 import { looksOf, lookView } from './view.ts';
 
-/** The clock is read again after so long, since it may jump. */
+/** The clock is read again after this long, since it may jump. */
 const STEP_MS = 10 * MINUTE_MS;
 
-/** Certainly nothing was signed: the look is left out, and the watch goes on. */
+/** Nothing was signed: the look is left out, and the watch goes on. */
 const LEFT_OUT: readonly ProblemCode[] = ['payment_above_cap', 'daily_limit_reached'];
 /** Nothing was signed, and a person has to do something first. */
 const ENDS_RUN: readonly ProblemCode[] = [
@@ -31,8 +31,8 @@ const ENDS_RUN: readonly ProblemCode[] = [
 const GONE: readonly ProblemCode[] = ['offer_not_found', 'offer_expired', 'offer_unavailable', 'invalid_request'];
 
 /**
- * Looks whenever it is time, a line each, until the price falls (exit 0) or the watch is over (exit 8). Several processes
- * may follow one watch: each look is made by one of them.
+ * Looks whenever it is time, and prints a line for each look, until the price falls (exit 0) or the watch is over (exit
+ * 8). Several processes may follow one watch: each look is made by one of them.
  */
 export async function follow(context: CommandContext, watches: Watches, watchId: string): Promise<ExitCode> {
   const { terminal, clock, signal } = context;
@@ -73,7 +73,7 @@ const WAITS = {
   budget: (at: string) => `The budget of the day is used up; next try at ${at} UTC`,
 };
 
-/** A look, and what came of it. A look that was cut off is given back: the same call is not paid twice. */
+/** Makes a look, and records the result. Gives back a look that was cut off: the same call is not paid twice. */
 async function look(context: CommandContext, watches: Watches, watch: Watch, number: number): Promise<void> {
   const { clock, signal, session, terminal } = context;
   const { watchId } = watch;
@@ -95,7 +95,7 @@ async function look(context: CommandContext, watches: Watches, watch: Watch, num
       await watches.failed(watchId, number, error.message, 0);
       if (ENDS_RUN.includes(code)) throw error;
     } else if (error.kind.retryable === true || error.kind.exit === 6) {
-      // A payment that came too late, such as after a machine slept: the same call goes on with it.
+      // For example, a payment came too late because the machine slept: the same call goes on with it.
       terminal.note(`${error.message} The look is made again in a minute.`);
       await watches.release(watchId, number, clock.now() + MINUTE_MS);
     } else {
@@ -131,7 +131,7 @@ function foundOf(offers: readonly Offer[], amount = '0') {
   return { paid, price: cheapest.total_amount, offerId: cheapest.offer_id, says };
 }
 
-/** A line for each look since the last one said, whichever process made it. */
+/** Prints a line for each look since the last printed one, whichever process made it. */
 async function sayLooks({ terminal }: CommandContext, watches: Watches, watch: Watch, seen: number): Promise<number> {
   const all = looksOf(watch, await watches.looks(watch.watchId), await watches.notices(watch.watchId));
   const fresh = all.filter(({ number, status }) => number > seen && status !== 'begun');

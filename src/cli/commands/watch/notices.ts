@@ -12,7 +12,7 @@ const PAUSE_MS = 2_000;
 const PROGRAM_MS = 60_000;
 
 /**
- * The ways of --notify, a program by its whole path: a watch may go on from another folder.
+ * Reads the ways of --notify. Makes the path of a program absolute: a watch may go on from another folder.
  * @throws Problem `usage`
  */
 export function waysOf(given: readonly string[] = [], folder = process.cwd()): string[] {
@@ -37,8 +37,9 @@ export function waysOf(given: readonly string[] = [], folder = process.cwd()): s
 }
 
 /**
- * Sends what is to be said of falls, once by each way. Page and mail go out as those of the service do, again where it is
- * uncertain and under the same id; a program is started once, without a shell and with its data as variables.
+ * Sends the due notices of falls, one by each way. Page and mail are sent as the service sends its own: again, under
+ * the same id, if it is uncertain whether they went out. A program is started once, without a shell, its data in
+ * variables.
  */
 export async function sendNotices(context: CommandContext, watches: Watches, watch: Watch): Promise<void> {
   const { terminal, clock, signal } = context;
@@ -96,7 +97,7 @@ async function send(context: CommandContext, way: string, watch: Watch, look: Lo
   );
 }
 
-/** The names do not begin like those of our settings: a program may be this tool, which refuses unknown ones. */
+/** The names do not begin with FARELOCK_: the program may be this tool, which refuses unknown settings. */
 async function runProgram({ environment, signal }: CommandContext, program: string, watch: Watch, look: Look) {
   const env = {
     ...environment,

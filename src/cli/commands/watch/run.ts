@@ -22,7 +22,7 @@ type Given = OptionsOf<typeof spec.watch>;
 const LEAST_MS = 5 * MINUTE_MS;
 const MOST_MS = 7 * DAY_MS;
 
-/** Watches a route or an offer once the person has agreed to its budget. Exit 0 below the threshold, 8 at the end without. */
+/** Watches a route or an offer once the person has agreed to the budget. Exit 0 below the threshold, else 8. */
 export const watch: Run<typeof spec.watch> = async (context, given) => {
   const { session, terminal, globals } = context;
   const subject = given.to === undefined ? offerOf(context, given) : await routeOf(context, given, given.to);
@@ -125,7 +125,7 @@ function budgetOf(
   const { everyMs, untilMs, price } = given;
   const looks = Math.max(1, Math.floor(DAY_MS / everyMs));
   const daily = given.daily ?? price * BigInt(looks);
-  // A dearer look is left out, so that the budget lasts for a whole day.
+  // A look that costs more is left out, so that the budget lasts for a whole day.
   const perLook = daily / BigInt(looks);
   if (perLook < price) {
     const hours = price === 0n ? 0 : Math.ceil(24 / Number(daily / price || 1n));

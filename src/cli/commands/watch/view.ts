@@ -59,7 +59,7 @@ function changeText(change: string | null): string {
   return Number(change) < 0 ? `−${money(change.slice(1))}` : `+${money(change)}`;
 }
 
-/** A line a look, in the columns of the history. */
+/** A line for each look, in the columns of the history. */
 export const lookView: View<LookDocument> = {
   lines({ at, price, change, says, paid_amount, is_below }, { paint }) {
     const when = at.slice(0, 16).replace('T', ' ');
@@ -94,7 +94,7 @@ export const historyView: View<WatchFacts & { looks: LookDocument[] }> = {
 const STATES = { running: 'not below yet', fell: 'below', ended: 'ended' } as const;
 const BARS = '▁▂▃▄▅▆▇█';
 
-/** The prices from left to right, the last ones where there is no room for all. */
+/** Draws the prices from left to right; only the last ones if there is no room for all. */
 export function sparkLine(prices: readonly number[], { paint, width }: Screen): string {
   const shown = prices.slice(-Math.max(8, width - 30));
   const [least, most] = [Math.min(...shown), Math.max(...shown)];
