@@ -17,7 +17,7 @@ const FORCED = '✗ Stopped immediately. Signed payments are on record: farelock
 let isPaging = false;
 const interrupt = (signal: 'SIGINT' | 'SIGTERM') => {
   if (isPaging && signal === 'SIGINT') return;
-  // The first one lets the command report its state; the second one does not wait.
+  // The first signal lets the command report its state; the second one does not wait.
   if (interruption.signal.aborted) {
     process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}${FORCED}\n`);
     process.exit(130);
@@ -26,12 +26,12 @@ const interrupt = (signal: 'SIGINT' | 'SIGTERM') => {
 };
 process.on('SIGINT', () => interrupt('SIGINT'));
 process.on('SIGTERM', () => interrupt('SIGTERM'));
-/** Interrupts without a terminal. SIGHUP may repeat, so it never forces. A later abort has no effect. */
+/** Interrupts when the terminal is gone. SIGHUP may repeat, so it never forces. A later abort has no effect. */
 const hangUp = () => interruption.abort(problem('interrupted', { detail: { signal: 'SIGHUP' } }));
 process.on('SIGHUP', hangUp);
 
 /**
- * Interrupts a command that has not ended although nothing is left to wait for, which is a mistake of ours. The command can
+ * Interrupts a command that has not ended although nothing is left to wait for, which is a bug. The command can
  * then report where the money is; exit code 0 would mean success.
  */
 const unsettled = () => {
@@ -55,10 +55,10 @@ const cannotWrite = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): 
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // Without a terminal, movements of money are finished or left resumable.
+    // The terminal is gone: movements of money are finished or left resumable.
     if (error.code === 'EIO') return hangUp();
     if (error.code !== 'EPIPE') return cannotWrite(stream, error);
-    // `farelock … | head` has read enough; a result without its remarks is still wanted.
+    // `farelock … | head` has read enough. Without stderr, the result is still wanted.
     if (stream === process.stdout) process.exit(0);
   });
 }
@@ -74,7 +74,7 @@ export async function main({ leaving }: { readonly leaving: (command: string | n
   const argv = process.argv.slice(2);
   let command = 'help';
   process.on('beforeExit', unsettled);
-  // Of whatever ends the process before the command has.
+  // For anything that ends the process before the command does.
   process.exitCode = 1;
   const code = await runTool(argv, {
     tool: TOOL,

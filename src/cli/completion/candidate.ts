@@ -9,15 +9,15 @@ export interface Candidate {
   readonly words: string;
 }
 
-/** Lets the shell complete names of files. */
+/** Lets the shell complete file names. */
 export const FILES: Candidate = { value: ':files', words: '' };
 
-/** The surroundings of the completed command. */
+/** The environment of the command that is being completed. */
 export interface Place {
   readonly environment: Environment;
-  /** The start of the search for a project file; default: the working folder. */
+  /** The folder where the search for a project file starts; the working folder by default. */
   readonly folder?: string | undefined;
-  /** Names the terminal, whose numbers can be typed. */
+  /** Names the terminal, since the row numbers that can be typed are those of its last list. */
   readonly streams?: Pick<Streams, 'place'>;
 }
 
@@ -37,7 +37,7 @@ export interface Position {
   readonly prefix: string;
   /** The argument being typed. */
   readonly argument: Argument | null;
-  /** The arguments before it. */
+  /** The arguments before the cursor. */
   readonly arguments: readonly string[];
   /** Values of the options before the cursor, by their long name: `--profile`. */
   readonly values: ReadonlyMap<string, string>;

@@ -44,7 +44,7 @@ function lineOf(shell: string, candidate: Candidate): string {
   return shell === 'zsh' ? `${value.replaceAll(':', '\\:')}:${words}` : `${value}\t${words}`;
 }
 
-/** Rejoins words: bash splits `--cabin=eco` and `lowcost:x` at `=` and `:`, and completes the part behind them. */
+/** Rejoins words, since bash splits `--cabin=eco` and `lowcost:x` at `=` and `:`, and completes only the last part. */
 function rejoined(words: readonly string[]): string[] {
   const whole: string[] = [];
   let joins = false;

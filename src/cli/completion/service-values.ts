@@ -11,7 +11,7 @@ import type { Place, Position, Source } from './candidate.ts';
 
 const SANDBOX_PARTNER = 'par_sandbox_bank';
 
-/** The home's services, or null where the command would go to others. */
+/** The services of this home; null if the command would use other services. */
 async function glance(at: Position, { environment, folder }: Place, home: string) {
   if (givenTo('database_url', environment)) return null;
   const profile = at.values.get('--profile');
@@ -50,7 +50,7 @@ const keys = glanced((services, home, { path }) =>
   path.startsWith('keys partner') ? services.glanceAtPartnerKeys(home) : services.glanceAtOperatorKeys(home),
 );
 
-/** By the name of an argument, or of an option's value, in the help. */
+/** Sources by the name of an argument, or of an option's value, in the help. */
 const SOURCES: Readonly<Record<string, Source>> = {
   'order-id': orders,
   'partner-id': partners,
@@ -59,7 +59,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   'key-id': keys,
 };
 
-/** By option, where the name of its value has other meanings elsewhere. */
+/** Sources by option, where the name of its value has other meanings elsewhere. */
 const OPTIONS: Readonly<Record<string, Source>> = {
   '--partner': partners,
   '--customer': customers,
@@ -70,7 +70,7 @@ const OPTIONS: Readonly<Record<string, Source>> = {
   '--referrer': affiliates,
 };
 
-/** The source of a place of the command line in this home's services, if any. */
+/** The source in this home's services for a place of the command line, if any. */
 export function serviceSource(place: string, at: Position): Source | null {
   if (at.option) return OPTIONS[at.option.long ?? ''] ?? null;
   if (place === 'id') {

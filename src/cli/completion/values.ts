@@ -6,7 +6,7 @@ import { type Candidate, FILES, type Place, type Position, type Source } from '.
 
 const words = (values: readonly string[]): Candidate[] => values.map((value) => ({ value, words: '' }));
 
-/** `book` takes those that have not ended. */
+/** `book` takes only intents that have not ended. */
 const intents: Source = async ({ path }, home) => {
   const { glanceAtIntents } = await import('../../client/glance.ts');
   return glanceAtIntents(home)
@@ -22,7 +22,7 @@ const orders: Source = async (_at, home) => {
   ]);
 };
 
-/** The numbers of the last search; also their ids once an id is begun. */
+/** The row numbers of the last search; once a word is begun, the offer ids too. */
 const offers: Source = async ({ word }, home, { streams }) => {
   const { openRecentOffers } = await loadRecent();
   return openRecentOffers(join(home, 'recent-offers.json'), () => undefined, streams?.place)
@@ -124,7 +124,7 @@ const under =
   async (at, home, place) =>
     at.path.startsWith(path) ? source(at, home, place) : [];
 
-/** By the name of an argument in the help. */
+/** Sources by the name of an argument in the help. */
 const ARGUMENTS: Readonly<Record<string, Source>> = {
   from: airports,
   to: airports,

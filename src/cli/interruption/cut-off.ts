@@ -1,6 +1,6 @@
 import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
 
-/** The part of an interruption that every command loads; its story loads after one. */
+/** The part of an interruption that every command loads; `story.ts` loads only after one. */
 
 /** Problems of a call that was interrupted while it waited. */
 const ENDS_OF_CALLS: readonly ProblemCode[] = ['interrupted', 'timed_out', 'network_unreachable', 'unexpected_answer'];
@@ -20,7 +20,7 @@ export function cutOffBy(error: unknown, signal: AbortSignal, others: readonly P
   return isProblem(error, 'interrupted') ? error : null;
 }
 
-/** The same of a booking, which a slow call cuts off too. */
+/** The interruption behind an error of a booking, where a call that took too long counts too. */
 export const bookingCutOffBy = (error: unknown, signal: AbortSignal): Problem | null =>
   cutOffBy(error, signal, ['payment_pending']) ??
   (isProblem(error, 'timed_out') && !saysMoney(error) ? problem('timed_out', { cause: error }) : null);

@@ -11,15 +11,15 @@ import { type Known, paymentsOf, storyOf, told } from './story.ts';
 /** A command line that failed. */
 export interface Failed {
   readonly argv: readonly string[];
-  /** null: not understood. */
+  /** Null if the command line was not understood. */
   readonly invocation:
     | (Pick<Invocation, 'name' | 'options'> & { readonly globals: Pick<GlobalOptions, 'keypair'> })
     | null;
-  /** null: not opened. */
+  /** Null if it was not opened. */
   readonly session: Session | null;
 }
 
-/** A command with the value of the option in its braces, `refund show {id}`; null without that option. */
+/** Fills the option in braces into a command, such as `refund show {id}`; null without that option. */
 function lookOf(look: string, { invocation, session }: Pick<Failed, 'invocation' | 'session'>): NextStep | null {
   const { meant } = session ?? {};
   const options: Readonly<Record<string, unknown>> = { ...invocation?.options, ...(meant?.intentId && meant) };
@@ -56,7 +56,7 @@ const STEPS: Readonly<Record<string, (failed: Failed) => NextStep | NextStep[] |
   '<orders>': ({ invocation }) =>
     invocation?.name.startsWith('partner') ? farelock`partner orders list` : farelock`intent list`,
   '<airdrop>': ({ session }) => (session?.isEmbedded ? farelock`wallet airdrop` : []),
-  // A named keypair is the place of the new wallet.
+  // A keypair that was named is where the new wallet goes.
   '<wallet>': ({ invocation }) => {
     const { keypair } = invocation?.globals ?? {};
     return farelock`wallet new ${keypair === undefined ? [] : ['--keypair', keypair]}`;
@@ -68,7 +68,7 @@ const stepsOf = async (error: Problem, failed: Failed): Promise<NextStep[]> =>
     await Promise.all((error.kind.next ?? []).map((step) => STEPS[step]?.(failed) ?? lookOf(step, failed) ?? []))
   ).flat();
 
-/** The same command with each meaning of a wrong word: `detail.given` and `detail.meant` of the problem. */
+/** The same command with each suggestion (`detail.meant`) for a wrong word (`detail.given`). */
 function asMeant({ detail }: Problem, { argv }: Failed): NextStep[] | null {
   const { given, meant } = detail ?? {};
   if (typeof given !== 'string' || !Array.isArray(meant)) return null;
@@ -79,13 +79,13 @@ function asMeant({ detail }: Problem, { argv }: Failed): NextStep[] | null {
   }));
 }
 
-/** At least one command that helps, for a problem that names none. */
+/** The commands that help after a problem: at least one. */
 export async function nextStepsOf(error: Problem, failed: Failed): Promise<readonly NextStep[]> {
   const steps = asMeant(error, failed) ?? (await stepsOf(error, failed));
   return steps.length > 0 ? steps : [farelock`explain ${error.code}`];
 }
 
-/** The end of a command that was cut off, with its effect on money and records, and the way on. */
+/** The problem of a command that was cut off: its effect on money and records, and how to continue. */
 export async function commandCutOff(
   cutOff: Problem,
   spec: Pick<CommandSpec, 'effect' | 'cutOff'>,
@@ -107,9 +107,7 @@ function changeOf(
     : { said: cutOff?.said ?? 'The change may have been made.', look: cutOff ? lookOf(cutOff.look, failed) : null };
 }
 
-/**
- * The problem of a call that cost nothing, with the sum that the command paid before it.
- */
+/** Adds to the problem of a call that cost nothing the sum that the command paid before it. */
 export async function asCharged(error: Problem, session: Pick<Session, 'paidHere'> | null): Promise<Problem> {
   if (error.charged !== 'nothing') return error;
   const { paid } = await paymentsOf(session);
@@ -124,7 +122,7 @@ export async function toldLines(error: Problem, failed: Failed): Promise<(screen
   return (screen) => problemLines(told, screen, next);
 }
 
-/** Arguments and options with other names than their fields of the service. */
+/** Arguments and options with other names than the fields of the service. */
 const SAID_AS: Readonly<Record<string, string>> = {
   origin_iata: 'from',
   destination_iata: 'to',

@@ -12,12 +12,12 @@ import { bookingCutOffBy } from './cut-off.ts';
 
 /**
  * The known state of money and records when something is cut off (Ctrl-C, --timeout, a lost connection). Only the first
- * part with content is reported, and nothing unknown: a signed payment may have been taken.
+ * part with content is reported, and nothing uncertain as a fact: a signed payment may have been taken.
  */
 export interface Known {
-  /** Commands that do the same. */
+  /** Commands that do the same again. */
   readonly again: readonly NextStep[];
-  /** A walk: the same answers do the same, and its payments buy a list, an offer, a lock. */
+  /** True for a guided walk, which is repeated by giving the same answers again. */
   readonly isGuided?: true;
   /** The command with the answers of a walk that has paid nothing. */
   readonly typed?: NextStep | undefined;
@@ -26,9 +26,9 @@ export interface Known {
   readonly booking?: { readonly intent: Intent; readonly stage: Stage };
   /** Payments that were answered. */
   readonly paid: readonly PaymentRecord[];
-  /** The way on after payments, in a walk that has locked nothing. */
+  /** How to continue after payments, in a walk that has locked nothing. */
   readonly found?: Pick<Story, 'fix' | 'next'>;
-  /** The state of the records; absent where only money counts. `look`: the command that shows it. */
+  /** The state of the records; absent if only money counts. `look` is the command that shows it. */
   readonly change?: { readonly said: string; readonly look: NextStep | null };
 }
 
@@ -39,12 +39,12 @@ export interface Story {
   readonly said: Text;
   readonly fix: string;
   readonly next: readonly NextStep[];
-  /** Absent: nothing was paid into an escrow. */
+  /** Absent if nothing was paid into an escrow. */
   readonly money?: 'signed' | 'booking' | 'captured' | 'refunded';
   readonly intentId?: string | undefined;
 }
 
-/** The problem to end with, with the code and the first words of the interruption. */
+/** The problem that ends the command, with the code and the first words of the interruption. */
 export const told = (cutOff: Problem, { said, money, intentId, ...how }: Story, cause: unknown): Problem =>
   problem(cutOff.code === 'timed_out' && money === 'booking' ? 'still_booking' : cutOff.code, {
     ...how,
@@ -55,7 +55,7 @@ export const told = (cutOff: Problem, { said, money, intentId, ...how }: Story, 
 
 const SAME = 'Run the same command again';
 
-/** The state of the money and the records, and the way on. */
+/** Tells the state of the money and the records, and how to continue. */
 export function storyOf(known: Known): Story {
   const { signed, booking, paid } = known;
   if (booking) {
@@ -177,7 +177,7 @@ const PURPOSES: readonly (readonly [resource: string, purpose: string])[] = [
 const purposeOf = ({ resource }: PaymentRecord): string =>
   PURPOSES.find(([start]) => resource.startsWith(start))?.[1] ?? resource;
 
-/** The end of a command on a booking that was cut off; other failures stay. */
+/** The problem of a booking command that was cut off; returns other failures unchanged. */
 export async function bookingCutOff(
   context: CommandContext,
   intent: Intent,
@@ -205,7 +205,7 @@ export async function knownOfBooking(
   return { ...known(isLocked ? 'locked' : 'unlocked'), signed: signed ? [signed] : [] };
 }
 
-/** null while the service has no payment on its record, or does not answer. */
+/** Null while the service has no payment on its record, or does not answer. */
 async function stageAtService({ session, clock }: CommandContext, intent: Intent): Promise<Stage | null> {
   try {
     const flights = await session.flights();
@@ -222,8 +222,9 @@ async function stageAtService({ session, clock }: CommandContext, intent: Intent
 const LONGEST_WAIT_MS = 1000;
 
 /**
- * Waits until the money of an intent moves or is held up by something else, and returns the new intent; at `untilMs` the
- * present one. On an embedded stack the waiting also does the work. A service that is briefly away is asked again.
+ * Waits until the money of an intent moves or is held up by something else, and returns the new intent; at `untilMs`
+ * the present one. With embedded services, it does their work while it waits. A service that is briefly away is asked
+ * again.
  * @throws Problem `interrupted`, `timed_out` when aborted, and the service's final refusals
  */
 export async function waitForChange(
@@ -260,8 +261,8 @@ export async function paymentsOf(session: Pick<Session, 'paidHere'> | null) {
 }
 
 /**
- * The end of a demo that was cut off: the state of its play money, and the commands that show it.
- * @param home the folder that was made for it; null where the person named one
+ * The problem of a demo that was cut off: the state of its play money, and the commands that show it.
+ * @param home the folder that was made for the demo; null if the person named one
  */
 export async function demoCutOff(
   context: CommandContext,
