@@ -35,7 +35,7 @@ import { upgrade } from './upgrade/spec.ts';
 import * as wallet from './wallet/spec.ts';
 import * as watch from './watch/spec.ts';
 
-/** The table of contents of the tool: every command in the order of the help, and the code that runs it, loaded when it runs. */
+/** The table of contents of the tool: every command in the order of the help, and its code, loaded when it runs. */
 export const TOOL: ToolSpec = {
   summary: 'Search flights, lock a fare in a Solana escrow, book it and follow it.',
   examples: [

@@ -2,7 +2,6 @@ import type { Argument, Command as Commander, Option } from 'commander';
 import type { Streams } from '../../terminal/index.ts';
 import type { Environment } from '../settings/index.ts';
 
-/** A completion of the word at the cursor. */
 export interface Candidate {
   readonly value: string;
   /** A description, for shells that show one, or empty. */
@@ -15,9 +14,9 @@ export const FILES: Candidate = { value: ':files', words: '' };
 /** The environment of the command that is being completed. */
 export interface Place {
   readonly environment: Environment;
-  /** The folder where the search for a project file starts; the working folder by default. */
+  /** The folder where the search for a project file starts; by default the working folder. */
   readonly folder?: string | undefined;
-  /** Names the terminal, since the row numbers that can be typed are those of its last list. */
+  /** Names the terminal: row numbers are those of its last list. */
   readonly streams?: Pick<Streams, 'place'>;
 }
 

@@ -13,8 +13,8 @@ import { type Candidate, FILES, type Place, type Position } from './candidate.ts
 import { valuesNamed } from './values.ts';
 
 /**
- * `farelock complete <shell> -- <words…>`, which the scripts of `completion` call: a line for each candidate of the last
- * word. It prints no problems, since a person is typing.
+ * `farelock complete <shell> -- <words…>`, which the scripts of `completion` call: prints a line for each candidate for
+ * the last word. It prints no problems, since a person is typing.
  */
 export async function complete(
   argv: readonly string[],

@@ -60,7 +60,6 @@ const valuesOf =
 
 const noLimit: Source = async () => words(['none']);
 
-/** The values of the setting before the cursor. */
 const settingValues: Source = async (at, home, place) => {
   const [name = ''] = at.arguments;
   return (name === 'profile' ? profiles : valuesOf(name))(at, home, place);

@@ -20,7 +20,7 @@ export function cutOffBy(error: unknown, signal: AbortSignal, others: readonly P
   return isProblem(error, 'interrupted') ? error : null;
 }
 
-/** The interruption behind an error of a booking, where a call that took too long counts too. */
+/** The interruption behind an error of a booking; a call that timed out counts too. */
 export const bookingCutOffBy = (error: unknown, signal: AbortSignal): Problem | null =>
   cutOffBy(error, signal, ['payment_pending']) ??
   (isProblem(error, 'timed_out') && !saysMoney(error) ? problem('timed_out', { cause: error }) : null);

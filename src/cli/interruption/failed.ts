@@ -8,7 +8,6 @@ import { type CommandSpec, helpOf, type Invocation, type ParameterSpec } from '.
 import { problemLines, type TypedNames } from '../view/index.ts';
 import { type Known, paymentsOf, storyOf, told } from './story.ts';
 
-/** A command line that failed. */
 export interface Failed {
   readonly argv: readonly string[];
   /** Null if the command line was not understood. */
@@ -139,7 +138,7 @@ const SAID_AS: Readonly<Record<string, string>> = {
   funding_wallet: 'keypair',
 };
 
-/** Fields of a service as they were typed: `origin_iata` is the argument itself, `max_price` the option with its value. */
+/** A service's fields as they were typed: `origin_iata` as the argument, `max_price` as the option and its value. */
 export function typedNamesOf(invocation: Pick<Invocation, 'spec' | 'options'> | null): TypedNames {
   if (invocation === null) return () => null;
   const { spec } = invocation;

@@ -15,7 +15,6 @@ import { bookingCutOffBy } from './cut-off.ts';
  * part with content is reported, and nothing uncertain as a fact: a signed payment may have been taken.
  */
 export interface Known {
-  /** Commands that do the same again. */
   readonly again: readonly NextStep[];
   /** True for a guided walk, which is repeated by giving the same answers again. */
   readonly isGuided?: true;
@@ -24,7 +23,6 @@ export interface Known {
   /** Payments that may have been taken; their answers are unknown. */
   readonly signed: readonly PaymentRecord[];
   readonly booking?: { readonly intent: Intent; readonly stage: Stage };
-  /** Payments that were answered. */
   readonly paid: readonly PaymentRecord[];
   /** How to continue after payments, in a walk that has locked nothing. */
   readonly found?: Pick<Story, 'fix' | 'next'>;
@@ -106,7 +104,6 @@ function signedStory({ again, isGuided, signed }: Known, { open, payment_id, res
   };
 }
 
-/** True for a step that begins with these words. */
 const begins = (step: NextStep, argv: readonly string[]): boolean =>
   'argv' in step && argv.every((word, index) => step.argv[index] === word);
 
@@ -223,7 +220,7 @@ const LONGEST_WAIT_MS = 1000;
 
 /**
  * Waits until the money of an intent moves or is held up by something else, and returns the new intent; at `untilMs`
- * the present one. With embedded services, it does their work while it waits. A service that is briefly away is asked
+ * the present one. With embedded services, the wait also does their work. A service that is briefly away is asked
  * again.
  * @throws Problem `interrupted`, `timed_out` when aborted, and the service's final refusals
  */

@@ -86,7 +86,6 @@ const attestationsView = (nowMs: number) =>
 /** A longer value is a file in base64: its size is shown instead, and `--json` has the value. */
 const LONGEST_SHOWN = 2_000;
 
-/** Shows a line for each field of the customer data, with the size of each file. */
 const openedAttestationLines = (one: OpenedAttestation, { paint }: Screen): string[] => [
   `${paint.bold(one.attestation_id)}  ${STATES[one.state]}`,
   ...fieldLines(paint.dim, [

@@ -61,7 +61,7 @@ export const book: Run<typeof spec.book> = async (context, given) => {
   });
 };
 
-/** Runs the work on a booking. If it is cut off, the problem says where the money is. */
+/** Runs work on a booking; if it is cut off, says where the money is. */
 async function guarded<T>(
   context: CommandContext,
   options: BookOptions,
@@ -75,7 +75,6 @@ async function guarded<T>(
   }
 }
 
-/** The command that continues the same booking. */
 function againOf({ terminal }: CommandContext, options: BookOptions): NextStep {
   const { intentId, passengers, traveller, refundWallet } = options;
   const named = refundWallet === undefined ? [] : ['--refund-wallet', refundWallet];

@@ -19,7 +19,7 @@ export async function clusterInUse(
   return session.clusterDesk(clusterGiven(options, environment, session.profile));
 }
 
-/** Adds the given cluster options to a command, so that it acts on the same cluster. */
+/** Adds the given cluster options to a command, for the same cluster. */
 export function onCluster(command: readonly string[], options: ClusterOptions): NextStep {
   const given: readonly (readonly [string, string | undefined])[] = [
     ['--cluster', options.cluster],

@@ -63,7 +63,6 @@ export const clusterRotate: Run<typeof spec.clusterRotate> = async (context, opt
 
 const moved = (file: string, to: string): NextStep => shell`solana transfer --keypair ${file} ${to} ALL`;
 
-/** The next step, and what to do before it. */
 function nextOf({
   duty,
   keys,

@@ -118,7 +118,7 @@ export const clusterFund: Run<typeof spec.clusterFund> = async (context, options
   return 0;
 };
 
-/** Returns a function that sends SOL and waits until the transaction has landed. */
+/** Returns a function that sends SOL, and waits until it has landed. */
 async function faucetOf(
   context: CommandContext,
   desk: ClusterDesk,

@@ -17,7 +17,7 @@ type Finding = Reconciled['findings'][number];
 const MOST_LISTED = 200;
 const ORDER: readonly Finding['outcome'][] = ['person', 'carried_on', 'noted'];
 
-/** Compares the database with the cluster and the airline. Exit 8 while something waits for a person. */
+/** Exit 8 while something waits for a person. */
 export const dbReconcile: Run<typeof spec.dbReconcile> = async (context, options) => {
   const { terminal, session, globals, environment, clock } = context;
   const sinceMs = timeIn(options.since);
@@ -73,7 +73,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const OUTCOMES = { carried_on: 'goes on', noted: 'noted', person: 'for you' } as const;
 
-/** Says what to do: for each case that needs a person by its id, for the others once for each kind. */
+/** What to do: for a case that needs a person, by its id; for others, once for each kind. */
 function todoLines(findings: readonly Finding[], width: number): string[] {
   const todos = findings.flatMap(({ kind, subject, outcome, todo }): [string, string][] =>
     todo === null ? [] : [[outcome === 'person' ? subject : (WORDS[kind] ?? kind), todo]],

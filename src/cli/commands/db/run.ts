@@ -115,7 +115,6 @@ export const dbMigrate: Run<typeof spec.dbMigrate> = async ({ terminal, session,
   return 0;
 };
 
-/** The words of each check when it passes, and when it fails. */
 const CHECKS: Readonly<Record<string, readonly [sound: string, wrong: string]>> = {
   integrity: ['The file is sound', 'The file is damaged; restore it from a backup'],
   schema: ['Every table, column and index is there', 'Parts are missing; restore them from a backup'],

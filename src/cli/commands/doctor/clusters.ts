@@ -245,7 +245,6 @@ async function paidHere(
 /** Enough for a few searches and intents; with less, the doctor warns. */
 const LOW_USDC = 1_000_000n;
 
-/** Checks the keypair file, and the balance of its wallet. */
 export const walletChecks = (patient: Patient, open: OpenCluster): Check[] => {
   const path = patient.profile.keypair ?? join(patient.home, 'wallet.json');
   return [

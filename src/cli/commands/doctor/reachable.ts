@@ -162,7 +162,6 @@ function troubleOf(body: unknown, part: 'escrow_program' | 'airline'): string | 
   return isRecord(said) && typeof said.trouble === 'string' ? said.trouble : null;
 }
 
-/** The failed checks of /ready, with their codes. */
 function failedChecks(body: unknown): string {
   const checks = isRecord(body) && isRecord(body.checks) ? body.checks : {};
   return Object.entries(checks)

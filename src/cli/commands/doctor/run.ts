@@ -20,8 +20,8 @@ import { serviceChecks } from './reachable.ts';
 import type * as spec from './spec.ts';
 
 /**
- * Checks everything that commands depend on. Makes, changes and repairs nothing, and shows no key. Exit 0 when nothing fails
- * (warnings included), else 8.
+ * Checks everything that commands depend on. Changes and repairs nothing, and shows no key. Exit 0 if nothing fails
+ * (there may be warnings), else 8.
  */
 export const doctor: Run<typeof spec.doctor> = async (context, { full = false }) => {
   const { terminal, session, signal } = context;
@@ -49,7 +49,7 @@ export const doctor: Run<typeof spec.doctor> = async (context, { full = false })
   return wrong > 0 ? 8 : 0;
 };
 
-/** Reads the settings. If they conflict, that finding comes first, and the other checks run without them. */
+/** If settings conflict, this finding comes first; the other checks then run without them. */
 async function settingsOf({ environment, globals, session, folder }: CommandContext) {
   try {
     const profile = await profileOf(environment, globals, session.home, folder);

@@ -4,7 +4,7 @@ import { fixOf, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
 /** Connect's codes, which the partner service sends along with our own reason (CONTRACT, section 10). */
 const CONNECT_CODE_TABLE = connectCodes as Readonly<Record<string, ProblemKind>>;
 
-/** The codes of both services and the tool, and those of Connect. */
+/** The codes of both services, of the tool and of Connect. */
 export const explainedCodes = (): string[] => Object.keys({ ...PROBLEMS, ...CONNECT_CODE_TABLE });
 
 const STEPS: Readonly<Record<string, string>> = { '<search>': 'help search', '<wallet>': 'wallet new' };

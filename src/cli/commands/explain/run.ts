@@ -43,7 +43,6 @@ function unknownCode(given: string, wanted: string): Problem {
   });
 }
 
-/** Codes that share the most words with a sentence. */
 function withMostWordsOf(sentence: string): string[] {
   const words = new Set(sentence.split('_'));
   const shared = (code: string) => code.split('_').filter((word) => words.has(word)).length;
@@ -51,7 +50,7 @@ function withMostWordsOf(sentence: string): string[] {
   return most === 0 ? [] : explainedCodes().filter((code) => shared(code) === most);
 }
 
-/** The error codes of an HTTP status or an exit code. */
+/** A problem that lists the error codes with this HTTP status or exit code. */
 function sharedBy(number: string): Problem {
   const meaning = new Map(Object.entries(EXIT_CODES)).get(number);
   const [first, ...others] = Object.entries(PROBLEMS)

@@ -113,7 +113,7 @@ const memoryOf = ({ context }: Walk): SearchMemory<Searched> =>
     Number.POSITIVE_INFINITY,
   );
 
-/** Asks whether to search. Keys change the bags, so that they need no question of their own. */
+/** Asks whether to search. Keys change the bags, which saves a question. */
 async function askWanted(walk: Walk) {
   const { trip, ask, context } = walk;
   const { clock, terminal } = context;
@@ -187,7 +187,7 @@ const insideOf = ({ context: { terminal, environment } }: Walk): Screen => ({
   width: terminal.asideScreen.width - 3,
 });
 
-/** Draws the list for a screen as it is sorted and narrowed now, and returns all of its rows too. */
+/** Draws the list as it is sorted and narrowed now, and returns all of its rows too. */
 function arrangedList(walk: Walk, screen: Screen) {
   const { list, title } = foundOf(walk);
   const { arrangement, airlines } = walk.trip;
@@ -339,12 +339,12 @@ export const chooseFare: Step = async (walk) => {
     const screen = { ...inside, width: Math.min(inside.width, STACKED) };
     const { headings, itineraries } = listParts(document, title, screen, [row]);
     const [journeyHeading = '', fareHeading = ''] = headings;
-    // For a screen reader the first line is the number of the itinerary: leave it out.
+    // Skips the row number, which is the first line for screen readers.
     const lines = itineraries[0]?.slice(isSpoken(screen.paint) ? 1 : 0) ?? [];
     const journeys = lines.slice(0, offer.slices.length);
     return {
       heading: [journeyHeading, ...journeys, fareHeading].filter(Boolean),
-      // The line that counts sellers with higher prices cannot be chosen.
+      // The line that counts sellers with higher prices is not a choice.
       lines: lines.slice(journeys.length).map((name, index): StepLine<string> => {
         const fare = fares[index];
         return fare ? { name, value: fare.offer_id, number: fare.number } : { name };

@@ -57,7 +57,7 @@ export const passengersStep: Step = async (walk) => {
     if (bookable) {
       members.push(member);
       passengers = bookable;
-      // Saved travellers are not kept here: they are offered by name.
+      // Saved travellers are offered by name instead.
       await typed.keep(members.every(({ name }) => name !== null) ? [] : list);
     }
     for (const { path, message } of issues) {

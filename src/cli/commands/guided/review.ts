@@ -90,7 +90,6 @@ export const lockStep: Step = async (walk) => {
   }
 };
 
-/** The seats that were chosen for this fare. */
 const seatsOf = ({ trip }: Walk, offerId: string): readonly WantedSeat[] =>
   trip.seats?.offerId === offerId ? trip.seats.chosen : [];
 
@@ -109,7 +108,7 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
   const flights = await session.flights();
   const { existingIntent, lockFare } = await loadCreate();
   const { found } = walk.trip;
-  // Searches in other terminals may have pushed this list out of the recent offers.
+  // Searches in other terminals may have pushed the list out of the file.
   if (found && session.recentOffers.journey(offerId) === null)
     await session.recentOffers.remember(found.list.offers, numberedOffers(found.list, true), walk.trip.bags);
   try {

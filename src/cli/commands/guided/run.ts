@@ -21,9 +21,9 @@ import type * as spec from './spec.ts';
 import { bookingCommandNow, follow, openTranscript, searchCommand, Trip, type Walk } from './walk.ts';
 
 /**
- * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step shows the
- * command that does the same; no ticket is paid without the review.
- * @throws Problem `usage` for options that allow no questions, `input_required`, `interrupted` with the state of the walk
+ * Leads a traveller through questions: search, choice, fare, passengers, review, booking. Each step shows the command
+ * that does the same. No ticket is paid without the review.
+ * @throws Problem `usage` for options that forbid questions, `input_required`, `interrupted` with the state of the walk
  */
 export const guided: Run<typeof spec.guided> = async (outer) => {
   const { globals } = outer;
@@ -85,7 +85,7 @@ async function walkCutOff(walk: Walk, error: unknown): Promise<unknown> {
   if (!cutOff) return error;
   // The question has cleared its list from the screen; the next command needs the numbers.
   if (isListShown(walk.trip)) for (const line of listLeft(walk).lines) walk.context.terminal.note(line);
-  // A new problem, without "at a question": a walk is all questions.
+  // A new problem without "at a question": a walk is all questions.
   return told(problem(cutOff.code), storyOf(await knownOfWalk(walk)), error);
 }
 

@@ -36,7 +36,6 @@ export interface Place {
   readonly said: string;
 }
 
-/** A search and its result. */
 export interface Searched {
   readonly request: SearchRequestInput;
   readonly list: SearchResponse;
@@ -51,7 +50,7 @@ export interface Party {
   readonly travellers: readonly (string | null)[];
 }
 
-/** The journey as far as it is known. A step fills in its part. */
+/** The journey as far as it is known. Each step fills in its part. */
 export class Trip {
   from: Place | null = null;
   to: Place | null = null;
@@ -94,7 +93,7 @@ export class Trip {
   booking: { readonly intent: Intent; readonly isBooked: boolean } | null = null;
 }
 
-/** The arrangement of a new list. The changes that a person makes stay when they return to the list. */
+/** The arrangement of a new list. A person's changes stay when they return to the list. */
 export const asFound = () => ({
   sort: 'price' as OfferSort,
   isDirect: false,
@@ -124,7 +123,7 @@ export type StepName =
   | 'passengers'
   | 'review';
 
-/** Asks, does its part, and returns where to go: to a step, back to the one before, or out with an exit code. */
+/** Asks, does its part, and returns the next step, `back` for the one before, or the exit code to end with. */
 export type Step = (walk: Walk) => Promise<StepName | 'back' | ExitCode>;
 
 /**
@@ -147,7 +146,7 @@ export async function follow(walk: Walk, steps: Readonly<Record<StepName, Step>>
       at = isUndone ? last : begin(last?.name ?? at.name);
       continue;
     }
-    // Asking the same question again is not a new step.
+    // The same question again is not a new step.
     if (next === at.name) continue;
     const seen = before.findIndex(({ name }) => name === next);
     // Returning to an earlier step forgets those after it.
@@ -189,7 +188,7 @@ const AGAIN_LINES = 6;
 
 const ESCAPE = '\u001b[';
 
-/** Keeps the lines that a walk has written under its questions, so that going back a step can take them away. */
+/** Keeps the lines that a walk has written, so that going back a step can remove them. */
 export function openTranscript(terminal: Terminal, stderr: Output) {
   let written: string[] = [];
   let commands: { readonly at: number; readonly command: string }[] = [];
@@ -228,7 +227,7 @@ export function openTranscript(terminal: Terminal, stderr: Output) {
       kept.note(terminal.asideScreen.paint.dim(`  $ ${command}`));
     },
     mark: () => written.length,
-    /** Removes the lines after the mark; removes none and returns false if a result follows or some scrolled off. */
+    /** Removes the lines after the mark. If one of them can't be removed, keeps all and returns false. */
     takeBack(mark: number): boolean {
       const rows = written.slice(mark).reduce((sum, line) => sum + rowsOf(line), 0);
       if (mark < fixed || rows >= (stderr.rows ?? 24)) return false;
@@ -257,7 +256,7 @@ export function searchCommand(trip: Trip, filters: readonly string[] = []) {
   return farelock`search ${from?.iata ?? '<from>'} ${to?.iata ?? '<to>'} --depart ${depart ?? '<date>'} ${more}`;
 }
 
-/** Makes the `book` command: it names the travellers if all are saved, or else a file. */
+/** The `book` command: names the travellers if all are saved, or else a file. */
 export const bookingCommand = (intentId: string, party: Party | null) =>
   farelock`book ${intentId} ${savedTravellers(party) ?? ['--passengers', 'passengers.json']}`;
 

@@ -7,8 +7,8 @@ import { buildTree, describeTool, helpOf, type Run } from '../../spec/index.ts';
 import type * as spec from './spec.ts';
 
 /**
- * Prints the help on a command, as `--help` does. Under --json prints the command tree: each command with its
- * arguments, its options, their types and defaults, its examples and its effect.
+ * Prints the help on a command, as `--help` does, or under --json the command tree: each command with its arguments,
+ * options, their types and defaults, examples and effect.
  * @throws Problem `usage` for an unknown command
  */
 export const help: Run<typeof spec.help> = async ({ tool, terminal, streams }, { command: path, all }) => {

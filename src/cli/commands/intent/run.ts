@@ -42,13 +42,13 @@ export const intentShow: Run<typeof spec.intentShow> = async (context, { intentI
 
 const MOST_REFRESHED = 20;
 
-/** Lists the intents of this home, after asking the service about those that have not ended. */
+/** First asks the service about the intents that have not ended. */
 export const intentList: Run<typeof spec.intentList> = async (context, { limit }) => {
   const { terminal, session } = context;
   await session.work();
   const store = await session.store();
   const open = await store.noted({ baseUrl: session.baseUrl, open: true, limit: MOST_REFRESHED });
-  // Refreshing an intent updates the note that the list shows.
+  // This updates the notes that the list shows.
   for await (const _refreshed of intentsNow(context, open));
   const noted = await store.noted({ baseUrl: session.baseUrl, limit });
   terminal.result({ intents: noted.map(listed) }, intentsView);

@@ -6,7 +6,6 @@ import type { CommandContext, Run } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** Changes keys; a dry run prints the step. */
 async function change<T extends object>(
   { globals, terminal }: CommandContext,
   step: string,

@@ -9,8 +9,8 @@ export interface ServerAllowance extends Allowance {
 }
 
 /**
- * The allowance of a program while the server runs, in the memory of this process: every payment of its tools is signed
- * here, so that no clock, no other process and no lost answer can make it count less. A signed payment counts, however it
+ * The allowance of a program while the server runs. It is kept in the memory of the process that signs every payment,
+ * so that no clock, no other process and no lost answer can make it count less. A signed payment counts, however it
  * ends; the same payment sent again counts once.
  * @param total atomic USDC; null if spending was not allowed
  * @param perPayment the most for one payment, however much is left
@@ -86,7 +86,7 @@ export function createAllowance({
   };
 }
 
-/** The refusal by a server that was started without an allowance. */
+/** The server was started without an allowance. */
 export const notAllowed = (): Problem =>
   problem('payment_above_cap', {
     message: 'This tool moves money, but the server was started without an allowance.',

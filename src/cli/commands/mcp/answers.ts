@@ -43,7 +43,7 @@ export function bounded(command: CommandDescription, document: Document, page: P
     return Array.isArray(list) ? [{ name, list: list as readonly unknown[] }] : [];
   });
   const longest = Math.max(0, ...lists.map(({ list }) => list.length));
-  // A page of the service is never cut: its cursor goes on where the page ends.
+  // A page is never cut: its cursor goes on where the page ends.
   if (paging === 'cursor' || longest === 0) return document;
   const isKnown = read === null || longest < read;
   const part = (limit: number): Document => {
@@ -107,7 +107,6 @@ export const formsOf = (published: Schema): Schema[] => [
   ...Object.values((published.$defs ?? {}) as Record<string, Schema>),
 ];
 
-/** The names of the lists in a form. */
 export const listsOf = ({ properties = {} }: Schema): string[] =>
   Object.entries(properties as Record<string, { type?: unknown }>)
     .filter(([, schema]) => schema.type === 'array')

@@ -32,7 +32,6 @@ export class Question {
   constructor(readonly asked: InputRequiredResult) {}
 }
 
-/** The client of a call. */
 export interface Caller {
   readonly server: Server;
   readonly client: ServerContext;

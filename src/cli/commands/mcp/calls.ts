@@ -111,7 +111,6 @@ export function openCalls(context: CommandContext, options: McpOptions, outside:
     listed: () => listed.map((command) => toolOf(command, options.outputSchemas)),
     running,
     kept,
-    /** Runs a command line that only reads. */
     read: async (argv: readonly string[], cancelled: AbortSignal): Promise<Document> => {
       const nothing = () => undefined;
       const given = { allowance, cancelled, phase: nothing, answered: nothing };
@@ -172,8 +171,8 @@ const permissionsFor = ({ allowSpending, allowChanges }: McpOptions, command: Co
 const isPaying = ({ name, effect }: CommandDescription): boolean => effect === 'pays' || name in AMOUNTS;
 
 /**
- * Runs a call as far as the person who started the server allowed. --yes agrees to payments within the allowance and the
- * limits of the profile, and to nothing above them.
+ * Runs a call as far as the person who started the server allowed. --yes agrees to payments within the allowance and
+ * the limits of the profile, and to nothing above them.
  * @param ask asks a person for one payment above the allowance; null if the client cannot ask
  * @throws Problem `payment_above_cap`, `changes_not_allowed`
  */
@@ -250,7 +249,6 @@ async function runInside(
     ...(globals.profile === undefined ? [] : [`--profile=${globals.profile}`]),
     ...(globals.keypair === undefined ? [] : [`--keypair=${globals.keypair}`]),
   ];
-  /** The steps that help after a failure. */
   let next: readonly NextStep[] = [];
   const exitCode = await runTool(['--json=', '--no-input', ...approval, ...place, ...argv], {
     tool,

@@ -28,7 +28,7 @@ export function openKept(clock: Clock) {
         add(searches, line, { document: free, untilMs: clock.now() + SEARCH_MS }, MOST_SEARCHES);
       }
     },
-    /** The answer to this search command line, if it is not older than half an hour. @throws Problem `usage` */
+    /** The answer to this command line from the last half hour. @throws Problem `usage` */
     search(line: string): Document {
       const kept = searches.get(line);
       if (kept && clock.now() < kept.untilMs) return kept.document;

@@ -7,9 +7,8 @@ import { listsIn, outputSchemaOf, type Page } from './answers.ts';
 import type { TOOL_SETS } from './spec.ts';
 import words from './tools.json' with { type: 'json' };
 
-/** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
+/** Turns commands into tools of the Model Context Protocol, and calls of tools into command lines. */
 
-/** A command line, and its standard input. */
 export type CommandLine = ReturnType<typeof commandLineOf>;
 
 const text = (description: string, pattern?: string) => ({ type: 'string', ...(pattern && { pattern }), description });
@@ -74,7 +73,6 @@ function pagingOf(command: CommandDescription): Page['paging'] {
 /** Lists that are read whole, so that their total is known. */
 const READ_WHOLE: ReadonlySet<string> = new Set(['airports', 'intent list', 'payments list']);
 
-/** The part of each list that a call asks for. */
 function pageOf(command: CommandDescription, given: Readonly<Record<string, unknown>>): Page {
   const read = (parameter: ParameterDescription, preset: number): number => {
     const value = given[keyOf(parameter)] ?? preset;
@@ -132,7 +130,6 @@ export function wordsFor({ name }: CommandDescription): { readonly sets: readonl
   return found;
 }
 
-/** A name of a tool set, as `--tools` takes it. */
 export type ToolSet = (typeof TOOL_SETS)[number];
 
 export const isInSets = (command: CommandDescription, sets: readonly ToolSet[]): boolean =>
@@ -217,7 +214,6 @@ export function commandLineOf(command: CommandDescription, given: Readonly<Recor
   };
 }
 
-/** The words of a value: one, or one for each entry of a list. */
 function textsOf(command: CommandDescription, parameter: ParameterDescription, value: unknown): string[] {
   const values: readonly unknown[] = parameter.repeated && Array.isArray(value) ? value : [value];
   return values.map((one) => {
@@ -262,7 +258,7 @@ const presetOf = ({ name }: CommandDescription, parameter: ParameterDescription)
 /** `--max-stops` is max_stops; `--no-wait` is no_wait. */
 export const keyOf = ({ name }: ParameterDescription): string => name.replace(/^--/, '').replaceAll('-', '_');
 
-/** Writes `--depart` as depart, and leaves out words that are true only of the command, such as its default. */
+/** Writes `--depart` as depart, and leaves out what is true only of the command, such as its default. */
 const inToolWords = (description: string): string =>
   description
     .replace(/ \(\d+\)$|, even with --json$/, '')
@@ -286,7 +282,7 @@ interface ToolGiven {
   readonly callable: ReadonlySet<string>;
 }
 
-/** Next steps after a failed call: lines for a person's shell, without the options of the server, and calls for a client. */
+/** Next steps after a failed call: lines for a person's shell, without the server's options, and calls for a client. */
 export function nextStepsFor(failed: CommandDescription, next: readonly NextStep[], tool: ToolGiven) {
   const { commands } = tool.described;
   const steps = next.map((step) => ({ step, understood: 'argv' in step ? understand(step.argv, tool) : null }));
@@ -336,13 +332,13 @@ function understand(words: readonly string[], { described, spec }: ToolGiven) {
     if (!parameter) continue;
     const takesNext = parameter.value !== null && parameter.value_optional !== true && value.length === 0;
     const text = takesNext ? (rest.shift() ?? '') : value.length > 0 ? value.join('=') : null;
-    // Leaves out the global options, which the server itself has added.
+    // Leaves out the global options, which the server adds.
     if (own.has(parameter)) given.push({ parameter, text });
   }
   return { name: command.name, given };
 }
 
-/** The command that a command line runs: `wallet limits` runs `wallet limits show`. */
+/** The name of the command that runs: `wallet limits` runs `wallet limits show`. */
 function commandOf(words: readonly string[], tool: ToolSpec): string | null {
   const nowhere = { isTTY: false, columns: null, write: () => undefined };
   try {

@@ -15,8 +15,8 @@ import type * as spec from './spec.ts';
 const MOST_FARES = 8;
 
 /**
- * `offer <id> --fares`: compares the fares of an itinerary and the price of a bag; reads each fare again (0.01 USDC each).
- * For a low-cost offer, one call opens the menu with all its fares.
+ * `offer <id> --fares`: compares the fares of an itinerary and the price of a bag. Reads each fare again, for 0.01 USDC
+ * each. For a low-cost offer, one call opens the menu with all its fares.
  */
 export const offerFares: Run<typeof spec.offer> = async (context, options) => {
   const { terminal, session, signal } = context;

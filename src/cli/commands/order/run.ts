@@ -13,7 +13,7 @@ import { orderLines } from '../../view/flights/index.ts';
 import { costLines, nextLines, withPayment } from '../../view/index.ts';
 import type * as spec from './spec.ts';
 
-/** Shows an order. Takes the support code from FARELOCK_SUPPORT_CODE, or else the remembered one. */
+/** Takes the support code from FARELOCK_SUPPORT_CODE, or else the remembered one. */
 export const order: Run<typeof spec.order> = async (context, { id: given, ics }) => {
   const { terminal, session, signal } = context;
   if (ics !== undefined) checkCalendarFile(context, ics);
@@ -115,7 +115,7 @@ async function writeCalendar(context: CommandContext, path: string, order: Known
     return;
   }
   try {
-    // Does not overwrite a file that has appeared meanwhile either. Mode 0600: an itinerary is private.
+    // Without --yes, refuses a file that has appeared meanwhile. Mode 0600: an itinerary is private.
     writeFileSync(resolve(path), text, { flag: globals.yes ? 'w' : 'wx', mode: 0o600 });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;

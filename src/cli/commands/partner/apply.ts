@@ -174,11 +174,11 @@ function correctedWords(
   return `${copy}${corrected > 0 ? ` with ${many} corrected` : ''}${rest}. Nothing was sent. Change what is left, then apply it.`;
 }
 
-/** The results go beside the file, or into the working folder for standard input. */
+/** Beside the file, or in the working folder for standard input. */
 const resultsFileOf = (file: string, digest: string): string =>
   `${file === '-' ? `farelock-apply-${digest.slice(0, 12)}` : file}.results.ndjson`;
 
-/** Up to this many are read in a moment: no progress is shown. */
+/** So few are read in a moment: no progress is shown. */
 const FEW_ORDERS = 100;
 
 /** Reads the orders of the rows. Leaves out orders that the service does not know. */
@@ -360,7 +360,6 @@ function planLines(plan: readonly PlannedRow[], { paint }: Screen): string[] {
   ];
 }
 
-/** The first wrong rows, and how many more there are. */
 const wrongLines = <Row extends Pick<PlannedRow, 'row' | 'line' | 'orderId'>>(
   wrong: readonly Row[],
   whyOf: (row: Row) => string | null,

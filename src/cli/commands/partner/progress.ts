@@ -6,7 +6,6 @@ const FRAME_MS = 80;
 const TICK_MS = 1000;
 const LINE_MS = 5000;
 
-/** No rate is shown earlier than this. */
 const RATED_AFTER_MS = 500;
 
 /**

@@ -9,7 +9,7 @@ import { printPlan } from '../../view/index.ts';
 import { orderLines } from '../../view/partner/index.ts';
 import type * as spec from './spec.ts';
 
-/** Updates an order. Without a change on the command line, asks for one or names the allowed statuses. */
+/** Without a given change, asks for one or names the allowed statuses. */
 export const orderUpdate: Run<typeof spec.partnerOrdersUpdate> = async (context, options) => {
   const { terminal, session, signal, globals } = context;
   await session.work();
@@ -39,7 +39,7 @@ export const orderUpdate: Run<typeof spec.partnerOrdersUpdate> = async (context,
   const { order, allowedStatuses } = await client.updateOrder(request, {
     signal,
     idempotencyKey: options.idempotencyKey,
-    // A person chose for the order as it was shown: refused if it has changed since.
+    // A person chose for the order as it was shown: not for a newer one.
     ifMatch: options.ifMatch ?? (isAsked ? versionOf(seen) : undefined),
   });
   terminal.result({ ...order, ...(allowedStatuses !== undefined && { allowedStatuses }) }, { lines: orderLines });
@@ -65,7 +65,6 @@ function refusalOfRequest(
   return planRows(checked, new Map([[request.orderId, standingOf(seen)]]))[0]?.why ?? null;
 }
 
-/** The change of each field of the order. */
 function changeSteps(request: UpdateOrderRequest, { order }: GetOrderDetailsResponse): string[] {
   const { orderId, status = order.status, depositInstructions, returnDetails, toAmount, ...plain } = request;
   const moves = (now: object, before: object = {}): string[] => {

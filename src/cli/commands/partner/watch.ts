@@ -58,7 +58,7 @@ const FIELDS: Readonly<Record<string, keyof ShownOrder>> = { toAmount: 'destinat
 
 /**
  * The states of an order since it was last seen, the present one last. The states in between come from its history,
- * which names changed fields without their values: a state leaves out a field that changed up to it and again later.
+ * which names changed fields without their values: a field that changed before a state and again after it is left out.
  */
 function statesSince(
   before: ShownOrder | null,

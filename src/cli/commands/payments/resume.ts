@@ -71,7 +71,6 @@ async function keptAsItCame({ session }: CommandContext, paymentId: string, erro
   return { body: answer.body, payment: receiptOf(signed.payment, answer.transaction), isKept: true };
 }
 
-/** The view of a paid answer, and the next command. */
 type Bought = { readonly lines: ((screen: Screen) => readonly string[]) | null; readonly next: NextStep | null };
 
 const NOTHING: Bought = { lines: null, next: null };

@@ -164,7 +164,6 @@ export function failureLines(failure: TriedDocument['failure'], { paint, width }
 const nearLines = (nearest: NonNullable<TriedDocument['failure']>['nearest'], paint: Screen['paint']): string[] =>
   nearest.map(({ target, words, likeness }) => `    ${words}  ${paint.dim(`${likeness}  ${JSON.stringify(target)}`)}`);
 
-/** Shows the dialogs of the pages, and the hosts that were refused. */
 export const besidesLines = (
   { refused_hosts: hosts, dialogs }: Pick<TriedDocument, 'refused_hosts' | 'dialogs'>,
   { width }: Screen,

@@ -32,7 +32,7 @@ const WHOLE_MS = 30_000;
 /** A key that is pressed sooner was meant for the previous case. */
 const LOOK_MS = 1000;
 
-/** The mark on the selected case, which is read once the mark rests on it. */
+/** Moves the mark, and reads a case once the mark rests on it. */
 function createMark({ operator, clock, signal, controls }: QueuePorts, desk: DeskState) {
   let movedAtMs = 0;
   const readCase = async (id: string): Promise<void> => {
@@ -212,7 +212,7 @@ function createReader(
     let cursor: string | undefined;
     do {
       const { refund_requests: page, next_cursor } = await read(cursor);
-      // Drops what was read if meanwhile the desk has acted or its order has changed; the next refresh reads again.
+      // Drops the rows if the desk has acted or its order has changed meanwhile; the next refresh reads again.
       if (acts !== before || order !== readIn) return;
       next.push({ cursor, ids: page.map((one) => one.request_id) });
       rows.push(...page);
@@ -268,7 +268,7 @@ const PASSES: Readonly<
   mine: ({ claimed_by: holder }, operator) => holder !== null && holder === operator,
   unclaimed: ({ claimed_by: holder }) => holder === null,
   payable: (one) => (proposedOf(one) ?? 0) > 0,
-  // A day of departure is local to the airport: up to 12 hours into the next day, UTC, it is not over everywhere.
+  // A day of departure is local to the airport: it may last 12 hours longer than in UTC.
   'leaving within 48 h': ({ journey_date: day }, _operator, nowMs) =>
     dayOf(nowMs - DAY_MS / 2) <= day && day <= dayOf(nowMs + 48 * HOUR_MS),
 };

@@ -118,7 +118,6 @@ interface DeskPorts extends Pick<CommandContext, 'session' | 'clock' | 'signal'>
 /** Continues with the answer, which is a text, or empty for a yes. */
 type Then = (text: string) => Promise<void>;
 
-/** The actions of a mode. */
 interface Doing {
   readonly yes?: Then;
   /** Called after each key that writes. */
@@ -130,7 +129,7 @@ interface Doing {
 
 type Desk = ReturnType<typeof openDesk>;
 
-/** Replaces the advice to run the command again: in the desk a key is pressed again. */
+/** Instead of "run the command again": in the desk a key is pressed again. */
 const AGAIN = 'Once the service answers, the case shows whether it was done. If not, press the key again.';
 
 const POLL_MS = 2000;
@@ -201,7 +200,7 @@ function openDesk(ports: DeskPorts) {
       };
       await Promise.all([
         every(POLL_MS, () => (desk.mode.kind === 'busy' ? undefined : queue.refresh())),
-        // Keeps the age of the data up to date on the screen while the service does not answer.
+        // Keeps the shown age of the data current while the service does not answer.
         every(TICK_MS, controls.redraw),
       ]);
     },
@@ -251,7 +250,6 @@ function createModes({ paint, controls, signal, session }: DeskPorts, desk: Desk
     enter,
     say,
     run,
-    /** Asks for a text. */
     write: (question: string, hint: string, then: Then, before = '') =>
       enter({ kind: 'writing', question, typed: { before, after: '' }, hint }, { yes: then }),
     answer(said: string, text: string) {
@@ -345,7 +343,6 @@ function movingKeys(desk: Desk, { controls }: DeskPorts): Keys {
   };
 }
 
-/** Search, filters and order of the list. */
 function listingKeys(desk: Desk): Keys {
   const { queue } = desk;
   const all = () => desk.narrow({ search: '', filters: new Set() });

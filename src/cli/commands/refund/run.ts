@@ -52,7 +52,7 @@ function finished(
   return 0;
 }
 
-/** Lists the refund queue, and numbers its rows for the other commands. */
+/** Numbers the rows of the queue for the other commands. */
 export const refundQueue: Run<typeof spec.refundQueue> = async (context, { status, sort, search, limit, cursor }) => {
   const { terminal, session } = context;
   const operator = await operatorOf(context);
@@ -167,8 +167,8 @@ export interface OwnAmount {
 }
 
 /**
- * Prepares an approval. `plan` is the money that will move, or null if an approval of before continues as agreed.
- * @throws Problem the refusal of the approval, as far as it can be known in advance
+ * Prepares an approval. `plan` is the money that will move, or null if an earlier approval continues as agreed.
+ * @throws Problem the refusal of the approval, if it is known in advance
  */
 export async function prepareApproval(operator: OperatorClient, id: string, own: OwnAmount, options: CallOptions) {
   const shown = await operator.show(id, options);
@@ -201,7 +201,7 @@ export async function planApproval(
   return operator.plan(shown.request_id, approvalOf(own), options);
 }
 
-/** True when the airline did not take the quote, or cancelled by itself: the operator has to agree to the new plan. */
+/** True if the airline did not take the quote, or cancelled by itself: the operator has to agree to a new plan. */
 const isPlanGone = ({ status, last_error }: RefundCase): boolean => status === 'stuck' && last_error === 'plan_changed';
 
 const isApproved = ({ status }: RefundCase): boolean => ['approved', 'stuck', 'refunded'].includes(status);
@@ -247,7 +247,6 @@ const UNFINISHED: Readonly<Record<string, string>> = {
   cancel_by_hand: 'Only you can cancel it with the airline; then record that.',
 };
 
-/** Reasons why an approval has not paid out yet. */
 export const unfinishedLines = ({ status, last_error, request_id }: RefundCase): string[] => [
   ...(last_error === null ? [] : [UNFINISHED[last_error] ?? `It failed: ${last_error}.`]),
   status === 'stuck'

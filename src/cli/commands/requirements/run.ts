@@ -139,9 +139,9 @@ const MOST_BYTES = 20 * 1024 * 1024;
 const camelCase = (name: string): string => name.replace(/[_-](\w)/g, (_match, letter: string) => letter.toUpperCase());
 
 /**
- * Reads the CustomerData items of a JSON file or of standard input: one object, an array, or `{ "data": […] }`. Puts the
- * bytes of a file and their SHA-256 in the place of its name, `"frontSideImage": "@passport.jpg"` (from the folder of the
- * JSON file). Personal data is never in argv.
+ * Reads the CustomerData items of a JSON file or of standard input: one object, an array, or `{ "data": […] }`.
+ * Replaces the name of a file, `"frontSideImage": "@passport.jpg"` (from the folder of the JSON file), by its bytes and
+ * adds their SHA-256. Personal data is never in argv.
  * @throws Problem `file_unreadable`, `data_invalid`
  */
 export async function readCustomerData(context: CommandContext, source: string): Promise<object[]> {

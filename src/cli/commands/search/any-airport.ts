@@ -46,7 +46,7 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
     cells: routes,
     requestOf,
     waits: options.wait,
-    // An answer is kept until all of its offers have expired.
+    // An answer is dropped once all of its offers have expired.
     memory: openSearchMemory(context, 'recent-routes.json', ({ answer }, nowMs) => {
       const offers = answer.offers.filter((offer) => Date.parse(offer.expires_at) > nowMs);
       if (offers.length === 0 && answer.offers.length > 0) return null;

@@ -73,7 +73,7 @@ export const searchByDay: Run<typeof spec.search> = async (context, options) => 
     noun: 'day',
     cells: grid.journeys,
     requestOf,
-    // Asking for its price refuses wrong days before anything is paid.
+    // Its price is asked first, which refuses wrong days.
     priced: requestOf(journey),
     waits: options.wait !== false,
     memory: openSearchMemory(context, 'recent-prices.json', (found, nowMs) =>
@@ -188,7 +188,7 @@ const daysFrom = (from: string, to: string): number => dayNumber(to) - dayNumber
 
 const isSold = (day: string, today: string): boolean => day >= today && daysFrom(today, day) <= FARTHEST_DAYS;
 
-/** Up to `flex` days either side of both dates, without past days, days too far ahead, and returns before the departure. */
+/** Up to `flex` days either side of both dates, without days that are not sold and returns before the departure. */
 function flexDays(asked: JourneyDays, flex: number, today: string): DayGrid {
   const around = (date: string) =>
     Array.from({ length: 2 * flex + 1 }, (_none, index) => addDays(date, index - flex)).filter((day) =>
@@ -218,7 +218,7 @@ function monthDays(asked: JourneyDays, today: string): DayGrid {
   return { departures, returns: null, journeys: nearestFirst(journeys, asked) };
 }
 
-/** Puts the days nearest to the requested ones first: an early stop still has the days that matter most. */
+/** Puts the days nearest to the requested ones first: an early stop has those that matter most. */
 function nearestFirst(journeys: readonly JourneyDays[], asked: JourneyDays): JourneyDays[] {
   const away = (day: JourneyDays) =>
     Math.abs(daysFrom(asked.depart_date, day.depart_date)) +
@@ -273,7 +273,6 @@ type JourneyDays = Pick<DayPrice, 'depart_date' | 'return_date'>;
 
 const keyOf = ({ depart_date, return_date }: JourneyDays): string => `${depart_date} ${return_date ?? ''}`;
 
-/** The cell of a departure and a return, where there is one. */
 const dayAt = (days: readonly DayPrice[], depart: string, back: string | undefined): DayPrice | undefined =>
   days.find((day) => day.depart_date === depart && (back === undefined || day.return_date === back));
 
@@ -363,7 +362,7 @@ function spokenDay(day: DayPrice, { cheapest }: DaysDocument): string {
   return `Out ${dayText(day.depart_date, 3)}${back}: ${price}${isSame(day, cheapest) ? ', the cheapest' : ''}`;
 }
 
-/** Room for the brackets around the requested days, and for the mark of the cheapest. */
+/** Room for the brackets of the requested days, and the mark of the cheapest. */
 const MARK_CELLS = 3;
 const CENTS = 3;
 const RETURN_CELLS = 10;

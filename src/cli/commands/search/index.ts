@@ -69,7 +69,7 @@ function directionsOf({ from, to, depart, return: back, onward }: SearchOptions)
   return { slices: [first, ...onward.map(sliceOf)] };
 }
 
-/** Reads one flight of `--onward`, in the form that `understood` gives it. */
+/** Reads a flight of `--onward` as `understood` writes it. */
 const sliceOf = (text: string) => {
   const [, origin = '', destination = '', departure_date = ''] = /^(...)-(...)@(.+)$/.exec(text) ?? [];
   return { origin, destination, departure_date };
@@ -136,8 +136,8 @@ function limitAsked(options: WaitingOptions): { limit?: number } {
 }
 
 /**
- * Turns names of airports into codes and dates into YYYY-MM-DD; asks about a text with two readings. Loads the names only
- * when one is given.
+ * Turns names of airports into codes and dates into YYYY-MM-DD; asks about a text with two readings. Loads the names
+ * only when one is given.
  * @param takesCities keeps the code of a city, for any of its airports
  * @throws Problem `usage`
  */
@@ -228,8 +228,8 @@ export type Remembered<T> = T & { readonly atMs: number };
 export type SearchMemory<T extends object> = ReturnType<typeof openSearchMemory<T>>;
 
 /**
- * Remembers the searches of the last minutes in a file of the home, so that the same search is not paid for again. The
- * file is replaced whole, and holds only offers, nothing about a person.
+ * Remembers the searches of the last minutes in a file of the home, so that they are not paid for again. The file is
+ * replaced whole, and holds only offers, nothing about a person.
  * @param alive the part of a result that is still available; null if there is none
  * @param goodForMs how long a result is remembered, unless its offers expire before
  */
@@ -245,7 +245,7 @@ export function openSearchMemory<T extends object>(
   const read = (): Map<string, Remembered<T>> => {
     const nowMs = clock.now();
     const entries = Object.entries(file.read() ?? {}).flatMap(([key, found]): [string, Remembered<T>][] => {
-      // Drops a result from the future, which a clock that was set back would keep too long.
+      // A result from the future means that the clock was set back.
       if (!found || found.atMs > nowMs || nowMs - found.atMs > goodForMs) return [];
       const left = alive(found, nowMs);
       return left ? [[key, { ...left, atMs: found.atMs }]] : [];

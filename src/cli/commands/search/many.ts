@@ -107,12 +107,11 @@ export async function searchMany<Cell, Kept extends object>(context: CommandCont
   const searches = payments.length;
   return {
     results: results as Results<Cell, Kept>,
-    /** For the document. */
     paid: { searches, paid_amount, payments },
     /** `Paid 0.20 USDC for 2 searches`; null where nothing was paid. */
     paidText: searches > 0 ? `Paid ${terminal.usdc(paid_amount)} for ${counted(searches, 'search', 'searches')}` : null,
     stoppedBy,
-    /** The reason for an early end, to put before a sentence about the gaps; empty for a whole result. */
+    /** The reason for an early end, to begin a sentence about the gaps; else empty. */
     why: signal.aborted ? 'Interrupted: ' : stoppedBy ? `${stoppedBy.message} ` : '',
     exit: signal.aborted && !isProblem(signal.reason, 'timed_out') ? (130 as const) : (0 as const),
   };
@@ -155,7 +154,7 @@ async function searchAll<Cell, Kept extends object>(
 ): Promise<{ readonly payments: PaymentReceipt[]; readonly stoppedBy: Problem | null }> {
   const { clock, signal, session } = context;
   const payments: PaymentReceipt[] = [];
-  /** When searches were completed, each of which raises the price of the next ones. */
+  /** Times of completed searches, which raise the price of the next ones. */
   const doneAtMs: number[] = [];
   const queue = [...asked];
   let left = total;
@@ -271,8 +270,8 @@ function costText(cost: SearchesCost, maxPayment: bigint | undefined, usdc: Usdc
 }
 
 /**
- * Agrees on the most that the searches may cost together, atomic USDC: --max-payment, which is for all of them, or
- * their cost if the price rises. Asks if that is more than a call may cost without a question, unless --yes or
+ * Agrees on the most that the searches may cost together, atomic USDC: --max-payment, or their cost if the price
+ * rises. Asks if that is more than a call may cost without a question, unless --yes or
  * --max-payment allows it.
  * @throws Problem `payment_above_cap`, `payment_declined`, `daily_limit_reached`, `insufficient_funds`; nothing is paid
  */

@@ -11,7 +11,7 @@ import type { CommandContext } from '../../spec/index.ts';
 export const searchPrice = (context: CommandContext, request: SearchRequestInput): Promise<bigint> =>
   callPrice(context, 'Asking what a search costs', (flights) => flights.search(request, { signal: context.signal }));
 
-/** The price of any paid call now. Asks, and pays nothing. */
+/** The price of any paid call, found in the same way. */
 export async function callPrice(
   { terminal, session }: CommandContext,
   phase: string,

@@ -21,8 +21,8 @@ import {
 import type * as spec from './spec.ts';
 
 /**
- * Searches, waits for the slower offers, shows a line per itinerary, and remembers the numbers on the screen for the
- * next commands. Shows the paid answer however the waiting ends.
+ * Searches, waits for the slower offers, shows the itineraries, and remembers their row numbers for the next commands.
+ * Shows the paid answer however the waiting ends.
  */
 export const search: Run<typeof spec.search> = async (context, given) => {
   if (given.flex !== undefined || given.cheapestDay) {

@@ -3,8 +3,8 @@ import { problem } from '../../../kernel/problems.ts';
 
 /**
  * Behind a reverse proxy every connection comes from the proxy, and X-Forwarded-For names the client. The header counts
- * only on a connection from a trusted proxy, and is read from the right: the first address that is not a trusted proxy's
- * own is the client. Any sender could have written the addresses further left.
+ * only on a connection from a trusted proxy, and is read from the right: the first address that is not a trusted
+ * proxy's is the client. Any sender could have written the addresses further left.
  * @param trusted addresses and CIDR ranges
  * @throws Problem `usage` for an entry that is neither
  */

@@ -33,7 +33,7 @@ export const httpServer = (
     write(outgoing, given);
   });
 
-/** Null if the URL or the host is not valid. */
+/** Null if the URL or the Host header is not valid. */
 function requestOf(incoming: IncomingMessage, outgoing: ServerResponse): HttpRequest | null {
   const url = urlOf(incoming);
   if (url === null) return null;
@@ -169,7 +169,6 @@ export async function servePretend(
   where: Where,
   company: {
     readonly answer: Answer;
-    /** Prints where it listens. */
     readonly begun: (url: string) => void;
     /** Does due work. @returns when more is due (epoch ms); null if not known */
     readonly work: () => Promise<number | null>;

@@ -24,7 +24,7 @@ interface LoadPorts {
   readonly most: number;
   readonly inFlight: () => number;
   readonly shed: (why: Why) => void;
-  /** @returns the delay of the event loop in the last window, milliseconds; measured if absent */
+  /** @returns the delay of the event loop in the last window (ms); measured if absent */
   readonly delayMs?: () => number;
 }
 

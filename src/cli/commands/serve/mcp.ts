@@ -70,7 +70,6 @@ interface Sold {
   readonly parameters?: Operation['parameters'];
 }
 
-/** Facts of one request to `/mcp`. */
 interface Visit {
   readonly ask: Ask;
   readonly request: HttpRequest;
@@ -163,7 +162,6 @@ export function sellToAgents(refusal: (request: HttpRequest) => HttpResponse | n
 const refused = (error: Problem, headers: HttpHeaders = {}): HttpResponse =>
   json(problemBody(error), error.kind.status ?? 400, { 'cache-control': 'no-store', ...headers });
 
-/** The tools, from the service's own description. */
 function toolsOf({ paths, components }: Described): ReadonlyMap<string, Sold> {
   const inline = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(inline);

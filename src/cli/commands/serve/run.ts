@@ -289,7 +289,6 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
   }
 }
 
-/** Hints on reaching the services from another terminal. */
 function hintsFor(origin: string, { flights_url, rpc_urls }: Listening, cluster: ClusterSettings): string[] {
   return [
     '',
@@ -312,7 +311,7 @@ const namesOf = ({ genesis, network, usdcMint }: ClusterSettings): string[] => [
   ...(usdcMint === null ? [] : [`  export FARELOCK_USDC_MINT=${usdcMint}`]),
 ];
 
-/** Warns that other processes can read keys on the command line. The keys are used all the same. */
+/** Warns that other processes can read keys on the command line, but uses them. */
 function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions | WorkerOptions): void {
   const given = {
     database_url: [options.databaseUrl ?? []].flat(),
@@ -326,7 +325,6 @@ function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions | Wor
 
 /** Pauses between looks for new work: if other processes announce work, a look is only the safety net. */
 const LOOK_MS = { alone: 1_000, woken: 10_000 };
-/** The pause after a round that failed. */
 const AGAIN_MS = 1_000;
 
 /** A longer round waits for a cluster or an airline: the next round starts beside it. */
@@ -376,9 +374,9 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 /**
  * The address at which a service is reached, for a challenge's `resource.url`, the host that a gateway signs and the
- * servers of /openapi.json. It is `configured`, if that is set. Behind a trusted proxy, it is the address that the
- * proxy names. Otherwise the Host header counts only if it names this server, since a client writes it as it likes; if
- * it does not, the address is the one at which the connection came in.
+ * servers of /openapi.json. It is `configured` if that is set, or else the address that a trusted proxy names.
+ * Without a proxy, the Host header counts only if it names this server, since a client writes it as it likes; if it
+ * does not, the address is the one at which the connection came in.
  * @param listenHost the host that the server listens on, as given
  */
 function publicUrlBehind(

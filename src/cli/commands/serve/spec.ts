@@ -1,7 +1,6 @@
 import { PROVIDERS } from '../../../kernel/domain/providers.ts';
 import { choiceOption, clusterOptions, collected, command, integerOption, option, text } from '../../spec/index.ts';
 
-/** Options that name the cluster and the airlines of a service. */
 export const sellers = [
   ...clusterOptions,
   option('--escrow-program <address>', 'escrow program of new intents (default: the one deployed from here)'),

@@ -36,7 +36,7 @@ export function openTraces(environment: NodeJS.ProcessEnv, log: Log): Traces {
   const tracerNow = () => trace.getTracer('farelock', version);
   const isLoaded = isSpanContextValid(tracerNow().startSpan('farelock').spanContext());
   const sdk = isLoaded ? null : startSdk(environment, log);
-  // Taken again: a tracer from before the SDK never learns of an SDK that uses another copy of the API.
+  // Taken again: a tracer from before the SDK never learns of one that uses another copy of the API.
   const tracer = tracerNow();
 
   const ended = (name: string, seconds: number, attributes: Attributes, result?: string): void => {

@@ -159,7 +159,7 @@ function connect(socket: WebSocket, client: string, pubSub: PubSub, room: Room):
       if (socket.readyState !== socket.OPEN) return;
       const bytes = Buffer.byteLength(text);
       const { waitingBytes } = connected;
-      // A long message that is sent while nothing waits raises the limit, so that the next messages fit behind it.
+      // A long message, sent while nothing waits, raises the limit: the next messages must fit behind it.
       if (waitingBytes === 0) connected.mostWaitingBytes = MOST_WAITING_BYTES + bytes;
       else if (waitingBytes + bytes > connected.mostWaitingBytes)
         return goodbye(socket, POLICY_VIOLATION, 'too slow a reader');

@@ -35,7 +35,7 @@ const PHASES: Partial<Record<MoneyStage, string>> = {
   captured: 'Waiting for the operator to decide the refund',
 };
 
-/** Shows a booking. With --watch, follows it to its end: exit 0 when booked, 8 when refunded. */
+/** With --watch, follows the booking to its end: exit 0 when booked, 8 when refunded. */
 export const status: Run<typeof spec.status> = async (context, { intentId: given, watch, verify, refundWallet }) => {
   if (verify) {
     const { intentVerify } = await loadVerify();

@@ -192,7 +192,6 @@ const REFUSALS: Readonly<Record<string, string>> = {
   other_kind: 'it ends with its booking or its refund',
 };
 
-/** Shows one item: its state, and the effect of each decision. */
 function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): string[] {
   const usdc = (amount: number | null) => (amount === null ? null : paint.usdc(amount));
   return [

@@ -66,7 +66,7 @@ export const travellersShow: Run<typeof spec.travellersShow> = async (context, {
   return 0;
 };
 
-/** Removes a traveller, and erases the free pages of the file. @throws Problem `traveller_not_found` */
+/** Also erases the free pages of the file. @throws Problem `traveller_not_found` */
 export const travellersRemove: Run<typeof spec.travellersRemove> = async (context, { name }) => {
   const { terminal, globals } = context;
   if (globals.dryRun) {

@@ -10,7 +10,7 @@ import type * as spec from './spec.ts';
 
 type Upgrade = DocumentOf<typeof result.upgrade>;
 
-/** Looks up the newest release, and names the command that installs it. Installs nothing. */
+/** Names the command that installs the newest release; installs nothing. */
 export const upgrade: Run<typeof spec.upgrade> = async ({ terminal, session, environment, clock, signal }) => {
   terminal.phase('Asking the registry');
   const { isNewer, latestVersion, noteLook } = await loadLatest();

@@ -54,7 +54,7 @@ export const walletShow: Run<typeof spec.walletShow> = async ({ terminal, sessio
         ]),
         ...(code === null ? [] : ['', ...code]),
       ],
-      // A requested QR code goes into a file too.
+      // Without `rows`, a pipe gets the QR code too.
       ...(code === null ? { rows: (shown) => Object.entries(shown) } : {}),
     },
   );

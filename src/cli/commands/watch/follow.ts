@@ -31,8 +31,8 @@ const ENDS_RUN: readonly ProblemCode[] = [
 const GONE: readonly ProblemCode[] = ['offer_not_found', 'offer_expired', 'offer_unavailable', 'invalid_request'];
 
 /**
- * Looks whenever it is time, and prints a line for each look, until the price falls (exit 0) or the watch is over (exit
- * 8). Several processes may follow one watch: each look is made by one of them.
+ * Looks whenever it is time, with a line for each look, until the price falls (exit 0) or the watch is over (exit 8).
+ * Several processes may follow one watch: each look is made by one of them.
  */
 export async function follow(context: CommandContext, watches: Watches, watchId: string): Promise<ExitCode> {
   const { terminal, clock, signal } = context;
