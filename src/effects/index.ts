@@ -11,16 +11,16 @@ import type { EffectKind, EffectsTables, EffectTable, Store } from './tables.ts'
 
 export * from './tables.ts';
 
-/** Throws for a replaced decision, in the attempt's transaction: a new one prevents the attempt or finds it. */
+/** Throws if the decision was replaced. Runs in the attempt's transaction: a new decision stops or sees the attempt. */
 export type Agreed = (tx: Transaction<EffectsTables>) => Promise<void>;
 
 interface Guards {
-  /** Throws when the caller may no longer act (a lost lease). Runs right before signing, and before sending or asking. */
+  /** Throws if the caller has lost its lease. Runs before an attempt is written or its bytes are sent again. */
   fence?: (() => Promise<void>) | undefined;
-  /** The same as a condition: then the statement that writes an attempt down holds it. */
+  /** `fence` as an SQL condition, which the statement that writes the attempt checks. */
   readonly held?: RawBuilder<SqlBool> | undefined;
   readonly agreed?: Agreed | undefined;
-  /** No attempt is alive, as the caller has just seen: the log is not asked before it is written to. */
+  /** The caller has just seen that no attempt is alive, so the log is not read first. */
   readonly isNew?: boolean | undefined;
 }
 
@@ -28,14 +28,14 @@ export interface ChainEffect extends Guards {
   readonly kind: Exclude<EffectKind, 'airline_order' | 'airline_cancel'>;
   /** At most one attempt per kind and subject is alive. */
   readonly subject: string;
-  /** Which of the acts of its kind this is, kept with the attempt. */
+  /** Kept with the attempt: the amount of a partial capture (atomic units). */
   readonly reference?: string | undefined;
-  /** True when the chain already shows it done, by whomever: asked before anything new is signed. */
+  /** Returns true if the chain shows the act as done, by anyone. Called before anything new is signed. */
   already(): Promise<boolean>;
-  /** Finds the transaction on the chain when no attempt is known to have done it: the database may have been put back. */
+  /** Finds the transaction on the chain if no known attempt made it: the database may have been restored. */
   trace?: (() => Promise<string | null>) | undefined;
   plan(): Promise<ChainPlan>;
-  /** The chain no longer shows what was done: its block may have been dropped, so its outcome is asked again. */
+  /** The chain no longer shows a finished act: its block may have been dropped, so the cluster is asked again. */
   readonly isGone?: boolean | undefined;
 }
 
@@ -45,26 +45,26 @@ export interface ChainPlan {
   readonly instructions: readonly Instruction[];
 }
 
-/** An order at an airline, seen as an effect: made under a reference of ours, and findable by it. */
+/** An airline order as an effect: placed under our reference, by which it can be found. */
 export interface AirlineEffect<T> extends Guards {
   readonly subject: string;
-  /** An order unless said otherwise. A cancellation is found by the order's own status. */
+  /** Default: `airline_order`. A cancellation is recognised by the order's status. */
   readonly kind?: 'airline_order' | 'airline_cancel' | undefined;
   /** The same reference never makes a second order. */
   readonly reference: string;
   create(): Promise<T>;
-  /** null: no order was made under the reference, and none is being made. `unknown`: the airline can't say that yet. */
+  /** Returns null if no order exists or is being made under the reference, `unknown` if the airline cannot say yet. */
   find(): Promise<T | null | 'unknown'>;
   idOf(order: T): string;
-  /** True, or the reason, where the error says for certain that nothing was ordered. */
+  /** Returns true, or the reason, if the error proves that nothing was ordered. */
   refused(error: unknown): boolean | string;
-  /** The airline's own words about an error: kept with the attempt, for a person who has to ask about it. */
+  /** Extracts the airline's own words from an error. They are kept for a person who has to ask the airline. */
   told?: ((error: unknown) => AirlineTold | null) | undefined;
-  /** Names why a purchase is unknown: the attempt stays alive as `stuck`, which bars a second one, for a person. */
+  /** Returns why a purchase needs a person, if it does: its attempt stays alive as `stuck`, which bars a second one. */
   waitsForPerson?: ((order: T) => string | null) | undefined;
 }
 
-/** The airline's own words about a request that went wrong: its code, and the id that its support finds it by. */
+/** An airline's error code for a failed request, and the request's id, by which its support can find it. */
 export interface AirlineTold {
   readonly code: string | null;
   readonly request_id: string | null;
@@ -76,16 +76,16 @@ interface GivenPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly ids: Ids;
-  /** True while nothing may be done to the outside world. */
+  /** Returns true while nothing may be done to the outside world. */
   readonly isHeld?: (() => Promise<boolean>) | undefined;
 }
 
 interface EffectPorts extends GivenPorts {
-  /** The attempts that this process is sending now, which may take a minute. */
+  /** Ids of the attempts that this process is sending. A send may take a minute. */
   readonly sending: Set<string>;
 }
 
-/** The error of an attempt that was never made, and is kept alive so that none ever is. */
+/** The error of an effect that was called off. Its row keeps the live key, so no attempt can ever begin. */
 const CALLED_OFF = 'called_off';
 const isCalledOff = ({ state, error }: EffectTable): boolean => state === 'failed' && error === CALLED_OFF;
 
@@ -108,7 +108,7 @@ const attemptAt = (kind: EffectKind, subject: string, nowMs: number) => ({
 
 type NewAttempt = Partial<EffectTable> & Pick<EffectTable, 'state'>;
 
-/** The row, unless another attempt is alive, or the writer is `held` no more. */
+/** Writes an attempt. Returns null if another attempt is alive or the condition `held` is false. */
 export async function writeAttempt(
   on: Store | Transaction<EffectsTables>,
   { clock, ids }: Pick<GivenPorts, 'clock' | 'ids'>,
@@ -130,7 +130,7 @@ export async function writeAttempt(
   return written ? { ...row, attempt: Number(written.attempt) } : null;
 }
 
-/** @throws what the fence throws, where the writer was overtaken */
+/** @throws the fence's error if the caller has lost its lease */
 async function begin(ports: EffectPorts, kind: EffectKind, subject: string, fields: NewAttempt, guards: Guards = {}) {
   const { agreed, held, fence } = guards;
   if (!held) await fence?.();
@@ -145,19 +145,19 @@ async function begin(ports: EffectPorts, kind: EffectKind, subject: string, fiel
   return row;
 }
 
-/** The attempt of an effect that is alive: under way, done, or called off. */
+/** The live attempt of an effect: under way, done or called off. */
 export const liveAttempt = (on: Store | Transaction<EffectsTables>, kind: EffectKind, subject: string) =>
   on.selectFrom('effects').selectAll().where('live_key', '=', liveKey(kind, subject)).executeTakeFirst();
 
-/** The effect log (DESIGN, section 6): rows precede acts; after a crash, recovery asks the world before it acts. */
+/** The effect log (DESIGN, section 6): a row precedes each act; after a crash, recovery asks the world, then acts. */
 export function createEffects(given: GivenPorts) {
   const ports = { ...given, sending: new Set<string>() };
   return {
     /**
-     * Makes a chain effect happen once; call it again after any failure. The signature is null when others did it.
-     * `reference` is that of the attempt which landed, whichever it was.
-     * @throws Problem `cluster_failed` (unknown), `not_final` (may be taken back), `transaction_failed` (refused, or
-     * waits for a person), `database_behind`
+     * Makes a chain effect happen exactly once; can be called again after any failure. The signature is null if
+     * someone else did it. `reference` is that of the attempt that landed.
+     * @throws Problem `cluster_failed` (outcome unknown), `not_final` (may be rolled back), `transaction_failed`
+     * (refused, or waits for a person), `database_behind`
      */
     async chain(effect: ChainEffect) {
       await checkHeld(ports);
@@ -169,7 +169,7 @@ export function createEffects(given: GivenPorts) {
       return airline(ports, effect);
     },
 
-    /** Asks the cluster about open attempts. Stuck ones are given up `byPerson` alone, if they can land no more. */
+    /** State of an effect. Asks the cluster about open attempts; only `byPerson` drops a stuck one that cannot land. */
     async standing(kind: EffectKind, subject: string, byPerson = false): Promise<'none' | 'open' | 'done' | 'stuck'> {
       const live = await liveAttempt(ports.store, kind, subject);
       if (!live || isCalledOff(live)) return 'none';
@@ -181,7 +181,7 @@ export function createEffects(given: GivenPorts) {
       return known === 'dead' ? 'none' : isStuck ? 'stuck' : 'open';
     },
 
-    /** Keeps an effect from ever beginning, in any process. @returns false where it has begun before */
+    /** Keeps an effect from ever beginning, in any process. @returns false if it has already begun */
     async callOff(kind: EffectKind, subject: string): Promise<boolean> {
       if (await begin(ports, kind, subject, { state: 'failed', error: CALLED_OFF })) return true;
       const live = await liveAttempt(ports.store, kind, subject);
@@ -191,7 +191,7 @@ export function createEffects(given: GivenPorts) {
     /** Finds the outcome of chain attempts that were left open. */
     recover: () => recover(ports),
 
-    /** When the first of them was left (epoch ms), as a query of one value. */
+    /** SQL value: when the oldest attempt left to `recover` was last updated (epoch ms), or null. */
     leftAtMs(): RawBuilder<number | null> {
       const [sent, stuck] = leftOpen(ports, 1);
       return sql`coalesce(${sent.select('updated_at_ms')}, ${stuck.select('updated_at_ms')})`;
@@ -226,7 +226,7 @@ async function chain(ports: EffectPorts, effect: ChainEffect): Promise<Landed> {
     }
     const isDoubted = live?.state === 'done' && effect.isGone === true && live.signature !== null;
     if (isDoubted) await doubt(ports, live);
-    // It ended without a known transaction, which may have come to light since.
+    // Done without a known transaction, which may have been found since.
     else if (live?.state === 'done') return live.signature === null ? doneBy() : landedAs(live);
     if (live) {
       if ((await resolve(ports, live, fence)) === 'done') return landedAs(live);
@@ -262,18 +262,18 @@ async function chain(ports: EffectPorts, effect: ChainEffect): Promise<Landed> {
 }
 
 const HELD_S = 60;
-/** Longer than any lease of such work: a process that was overtaken before it asked the airline may still ask. */
+/** Longer than any lease on such work: until then, a process that lost its lease may still call the airline. */
 const MAY_BE_ASKING_MS = 20_000;
 
 const unknownOutcome = () => problem('provider_failed', { message: 'It is not known yet whether the airline did it.' });
 
 /**
- * Orders at most once: the reference is on record first, and an open outcome leads to a question, never a second order.
- * Throws a refusal (the attempt is over) or an unknown outcome (it stays alive): `standing` tells which.
+ * Orders at most once: the reference is recorded first, and after an unknown outcome the airline is asked first.
+ * Throws on a refusal (the attempt is over) and on an unknown outcome (it stays alive); `standing` tells them apart.
  */
 async function airline<T>(ports: EffectPorts, effect: AirlineEffect<T>): Promise<T> {
   const { subject, kind = 'airline_order' } = effect;
-  /** Writes down that there is an order, or something that may be one. */
+  /** Records an order, or a purchase that needs a person. */
   const made = (row: EffectTable, order: T): Promise<void> => {
     const why = effect.waitsForPerson?.(order) ?? null;
     return end(ports, row, why === null ? 'done' : 'stuck', { result: effect.idOf(order), error: why });
@@ -322,29 +322,29 @@ async function airline<T>(ports: EffectPorts, effect: AirlineEffect<T>): Promise
   }
 }
 
-/** True for an attempt without an end, begun lately by the clock of leases: the airline may not know its order yet. */
+/** True for a recent, unfinished attempt (by the leases' clock): its order may not have reached the airline yet. */
 async function mayBeAsking({ store, clock }: EffectPorts, { state, created_at_ms }: EffectTable): Promise<boolean> {
   if (state !== 'planned') return false;
   const { rows } = await sql<{ now: number }>`select ${leaseTime(store, clock)()} as now`.execute(store);
   return Math.abs(Number(rows[0]?.now) - created_at_ms) < MAY_BE_ASKING_MS;
 }
 
-/** These may be needed again for the same subject. */
+/** Kinds that the same subject may need more than once. */
 const REPEATABLE: readonly EffectKind[] = ['sweep'];
-/** Money that leaves us for good is gone only in a final block. */
+/** Kinds that pay money out for good: they are done only in a final block. */
 const ENDS_FINALIZED: readonly EffectKind[] = ['capture', 'refund', 'payout'];
-/** The program does each of these once, whatever is sent. Old pay-outs lack the marker that ensures it. */
+/** True if the program itself does this kind only once. Old pay-outs lack the marker that ensures it. */
 const isExclusive = (kind: EffectKind): boolean => kind !== 'payout';
-/** After so long an unknown outcome waits for a person. */
+/** An outcome that is unknown for this long waits for a person. */
 const LONG_UNKNOWN_MS = 12 * 60_000;
 /** How often the cluster is asked about an attempt that waits for a person. */
 const ASK_STUCK_MS = 60_000;
-/** A real cluster finalizes after some 13 s. */
+/** Retry-After while a block is not final. A real cluster finalizes after about 13 s. */
 const FINALITY_S = 4;
-/** How long an attempt is left to its own process. */
+/** How long an attempt is left to the process that began it. */
 const RECOVER_AFTER_MS = 5_000;
 
-/** Writes the outcome of an attempt. A failure frees its place, and so does the end of what may be needed again. */
+/** Writes an attempt's outcome. A failure, or the success of a repeatable kind, clears its live key. */
 async function end(ports: EffectPorts, row: EffectTable, state: EffectTable['state'], fields: Partial<EffectTable>) {
   const { kind, subject, signature } = row;
   const frees = state === 'failed' || (state === 'done' && REPEATABLE.includes(kind));
@@ -356,7 +356,7 @@ async function end(ports: EffectPorts, row: EffectTable, state: EffectTable['sta
 
 const OPEN: readonly EffectTable['state'][] = ['planned', 'sent', 'stuck'];
 
-/** Writes to an attempt in such a state. A power cut may take `done`: the airline or the cluster can be asked again. */
+/** Updates an attempt if it is in one of the states `from`. A power cut may lose `done`: we can ask for it again. */
 const change = ({ store, clock }: EffectPorts, row: EffectTable, fields: Partial<EffectTable>, from = OPEN) =>
   (fields.state === 'done' ? regained(store) : store)
     .updateTable('effects')
@@ -365,7 +365,7 @@ const change = ({ store, clock }: EffectPorts, row: EffectTable, fields: Partial
     .where('state', 'in', from)
     .execute();
 
-/** Asks the cluster about a signed attempt. A failure counts once final: on another fork the same bytes can succeed. */
+/** Asks the cluster about a signed attempt. Only a final failure counts: on another fork the bytes can succeed. */
 async function ask(ports: EffectPorts, row: EffectTable, byPerson = false): Promise<Landing['kind'] | 'done'> {
   const { landingOf } = await loadLanding();
   const bytes = {
@@ -398,13 +398,13 @@ async function note(ports: EffectPorts, row: EffectTable, error: string): Promis
   await change(ports, row, { ...(isLost ? { state: 'stuck' } : {}), error });
 }
 
-/** Opens an attempt again that had landed, and is gone from the chain. */
+/** Reopens a landed attempt that is gone from the chain. */
 async function doubt(ports: EffectPorts, row: EffectTable): Promise<void> {
   await change(ports, row, { state: 'sent', error: null }, ['done']);
   ports.log('warn', 'effect_gone', { kind: row.kind, subject: row.subject, signature: row.signature });
 }
 
-/** Brings an attempt that was signed to its end: the same bytes again while they can land. */
+/** Finishes a signed attempt: sends the same bytes again while they can land. */
 async function resolve(ports: EffectPorts, row: EffectTable, fence?: () => Promise<void>) {
   const known = await ask(ports, row);
   if (known === 'done') return known;
@@ -418,7 +418,7 @@ async function resolve(ports: EffectPorts, row: EffectTable, fence?: () => Promi
   return 'done';
 }
 
-/** Sends the bytes of an attempt. Returns once they have landed for good. */
+/** Sends an attempt's bytes. Returns once they have landed (in a final block, if they pay money out). */
 async function send(ports: EffectPorts, row: EffectTable): Promise<void> {
   try {
     ports.sending.add(row.effect_id);
@@ -429,7 +429,7 @@ async function send(ports: EffectPorts, row: EffectTable): Promise<void> {
     if (known === 'done') return;
     if (known === 'landed') throw notYet(known);
     await note(ports, row, isProblem(error) ? error.code : 'no_answer');
-    // The bytes are too old, which says nothing about the act: it is signed again once they can land no more.
+    // The bytes have expired, which is no refusal of the act: it is signed again once they can no longer land.
     throw isProblem(error, 'transaction_failed') && error.detail?.error === 'BlockhashNotFound'
       ? notYet('unknown')
       : error;
@@ -439,7 +439,7 @@ async function send(ports: EffectPorts, row: EffectTable): Promise<void> {
   if (known !== 'done') throw notYet(known);
 }
 
-/** The attempt that landed; null when others acted. @throws `cluster_failed` while one may still land */
+/** Returns the past attempt that landed, or null. @throws `not_final`; `cluster_failed` while one may still land */
 async function landedInPast({ store, cluster, clock }: EffectPorts, kind: EffectKind, subject: string) {
   const past = await store
     .selectFrom('effects')
@@ -460,12 +460,12 @@ async function landedInPast({ store, cluster, clock }: EffectPorts, kind: Effect
   return null;
 }
 
-/** Signed attempts that were sent, and that wait for a person, and whose outcome was not asked lately. */
+/** Signed attempts that were not checked lately: those sent, and those that wait for a person. */
 function leftOpen({ store, clock }: EffectPorts, most: number) {
   const nowMs = clock.now();
   const notSince = (open: RawBuilder<SqlBool>, sinceMs: number) =>
     store.selectFrom('effects').where(open).where('updated_at_ms', '<=', sinceMs).orderBy('updated_at_ms').limit(most);
-  // Each in the words of the index over it.
+  // Each condition repeats that of its partial index.
   return [
     notSince(sql`state = 'sent' and signature is not null`, nowMs - RECOVER_AFTER_MS),
     notSince(sql`state = 'stuck' and signature is not null`, nowMs - ASK_STUCK_MS),

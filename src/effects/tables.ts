@@ -12,7 +12,7 @@ export type EffectKind =
 
 type EffectState = 'planned' | 'sent' | 'done' | 'failed' | 'stuck';
 
-/** An act on the outside world, written first (DESIGN, section 6). Failures clear the unique `live_key`, unless called off. */
+/** An act on the outside world, written first (DESIGN, section 6). Failures clear `live_key`; call-offs do not. */
 export interface EffectTable {
   effect_id: string;
   kind: EffectKind;
@@ -24,7 +24,7 @@ export interface EffectTable {
   transaction: string | null;
   signature: string | null;
   last_valid_block_height: number | null;
-  /** Our reference at the airline; what a capture takes where it is not all (atomic units). */
+  /** Our reference at the airline; for a partial capture, its amount (atomic units). */
   reference: string | null;
   result: string | null;
   error: string | null;
