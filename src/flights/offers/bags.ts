@@ -13,7 +13,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { MenuFare, Offer } from '../../wire/flights/index.ts';
 import type { LockedBags, LockedSeats } from '../base/index.ts';
 
-/** A live offer at its price with the bags and seats that are locked with it. */
+/** A live offer, priced with the bags and seats that are locked with it. */
 export interface OfferToLock extends LiveOffer {
   readonly lockedBags: LockedBags | null;
   readonly lockedSeats: LockedSeats | null;
@@ -24,7 +24,7 @@ type Carrying = Included & Pick<Offer, 'total_amount_decimal' | 'total_currency'
 
 const UNKNOWN: WithBags = { way: 'unknown', bags_amount_decimal: null, total_amount: null, total_amount_decimal: null };
 
-/** The price of a fare with the wanted bags. `travellers` undefined: only the included ones are known. */
+/** Prices a fare with the wanted bags. Without `travellers`, only the included bags are known. */
 export function priceWithBags(
   fare: Carrying,
   travellers: readonly TravellerBags[] | undefined,
@@ -41,7 +41,7 @@ export function priceWithBags(
   };
 }
 
-/** Names a fare that includes bags where a cheaper one of the itinerary lacks them. */
+/** Marks a fare that includes the bags if a cheaper fare of its itinerary lacks them. */
 const orDearer = (price: WithBags, total: number, cheapest: number | undefined): WithBags =>
   price.way === 'included' && cheapest !== undefined && cheapest < total ? { ...price, way: 'fare' } : price;
 
@@ -64,7 +64,7 @@ export const carried = ({ offer, bags }: LiveOffer, wanted: Bags): Offer => ({
   with_bags: priceWithBags(offer, bags, wanted),
 });
 
-/** A live offer whose total includes the bags. @throws Problem `bags_unavailable` */
+/** Adds the bags to a live offer's total. @throws Problem `bags_unavailable` */
 export function withLockedBags(live: LiveOffer, { checked, carry_on }: Bags): OfferToLock {
   const { offer } = live;
   const wanted = { checked, carry_on };
@@ -102,7 +102,7 @@ export async function carriedOffers(
 
 const itineraryOf = ({ comparison_key, total_currency }: Offer): string => `${total_currency} ${comparison_key}`;
 
-/** By price, the cheapest of each itinerary before its other fares. */
+/** Sorts by price, but puts the cheapest fare of every itinerary before all others. */
 function promisingFirst(offers: readonly Offer[]): Offer[] {
   const seen = new Set<string>();
   const first = new Set<Offer>();

@@ -20,7 +20,7 @@ export function configured<P>(provider: P | null): P {
   return provider;
 }
 
-/** POST /air/offer-details: the price of this moment, and the extras of the fare. */
+/** POST /air/offer-details: the current price of an offer, and its extras. */
 export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<OfferDetailsRequest>): Promise<PaidCall> {
   const { body: request, url, client } = asked;
   if (isLowcost(request.offer_id)) return (await import('./lowcost-offers.ts')).lowcostDetails(ports, asked);
@@ -31,7 +31,7 @@ export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<OfferDe
     settle: 'after',
     async check({ payer }) {
       configured(ports.provider);
-      // A map that is missing is known before it is paid for.
+      // Refuses a missing seat map before the caller pays.
       if (request.seats && payer === null) {
         await ports.checks.look({ client, payer }, async ({ provider }) =>
           (await loadSeats()).shownSeats(await configured(provider).offer(request.offer_id)),
@@ -53,7 +53,7 @@ export async function offerDetailsCall(ports: FlightsPorts, asked: Asked<OfferDe
 export const loadBags = () => import('./bags.ts');
 const loadSeats = () => import('./seats.ts');
 
-/** The offer to lock. Unknown: `offer_not_found` in the lowcost tier, else `offer_unavailable` (spec, Errors). */
+/** Finds the offer to lock. @throws `offer_not_found` (lowcost) or `offer_unavailable` if unknown (spec, Errors) */
 export async function offerToLock(
   ports: Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Tiers,
   { offer_id: offerId, bags, seats }: Pick<CreateIntentRequest, 'offer_id' | 'bags' | 'seats'>,
@@ -89,7 +89,7 @@ async function fastOffer(provider: Tiers['provider'], offerId: string, nowMs: nu
   return live;
 }
 
-/** Atomic units, all passengers; null when the offer is not sold in USD (escrowed one to one in USDC). */
+/** Price for all passengers in atomic USDC (1 USD = 1 USDC), or null if the offer is not sold in USD. */
 export const ticketTotal = (offer: Offer): bigint | null =>
   offer.total_currency === 'USD' ? parseUsdc(offer.total_amount_decimal) : null;
 
@@ -120,10 +120,10 @@ const repriced = (expected: bigint, current: string): Problem =>
     detail: { expected_ticket_amount: formatUsdc(expected), current_ticket_amount: formatUsdc(parseUsdc(current)) },
   });
 
-/** Bookings that have ended, or end, without an order. */
+/** States of bookings that have ended, or are ending, without an order. */
 const FREES = ['refunding', 'refunded'] as const;
 
-/** Refuses an offer whose search serves one order, once another intent on it is paid. @throws `offer_unavailable` */
+/** Refuses an offer if its airline sells one per search and another intent has it. @throws `offer_unavailable` */
 export async function checkUnsold(on: Store, saleKey: string | null | undefined, intentId = ''): Promise<void> {
   if (saleKey == null) return;
   const sold = await on

@@ -11,13 +11,13 @@ import { contentOf, fareOf, flightOf } from './lowcost.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;
 
-/** @throws Problem `offer_not_found` without the tier */
+/** @throws Problem `offer_not_found` if there is no lowcost tier */
 function tierOf<F>({ lowcost }: { readonly lowcost?: F | null | undefined }): F {
   if (!lowcost) throw problem('offer_not_found');
   return lowcost;
 }
 
-/** The quoted offer and the latest look at its fares, while either is fresh. @throws Problem `offer_not_found` */
+/** Finds a quoted offer and its latest fare menu, if any. @throws Problem `offer_not_found` */
 async function known(ports: Ports, offerId: string): Promise<{ live: LiveOffer; menu: Menu | null }> {
   const live = await tierOf(ports).offer(offerId);
   if (!live) throw problem('offer_not_found');
@@ -36,13 +36,13 @@ function checkPayable({ isUnpayable }: LiveOffer): void {
   }
 }
 
-/** @throws Problem `fare_check_failed`, for half an hour after a look that failed */
+/** @throws Problem `fare_check_failed` for half an hour after a failed fare check */
 function checkNotFailed(menu: Menu | null, nowMs: number): void {
   if (menu?.status !== 'failed' || !isFresh(menu, nowMs)) return;
   throw problem('fare_check_failed', { detail: { retry_at: instant(menu.expires_at_ms) } });
 }
 
-/** Opens the fare menu of a lowcost offer. Pending (202) and failed looks are free, a failed one then refused (409). */
+/** Opens a lowcost offer's fare menu. Pending (202) and failed menus are free; a failed one is then refused (409). */
 export function lowcostDetails(
   ports: FlightsPorts,
   { body: request, url, client }: Asked<OfferDetailsRequest>,
@@ -77,7 +77,7 @@ export function lowcostDetails(
   };
 }
 
-/** The offer and its menu, with the price of the bags that were asked for. */
+/** The offer and its menu, priced with the wanted bags. */
 async function shown(live: LiveOffer, menu: Menu, wanted: OfferDetailsRequest['bags']) {
   const fareMenu = shownMenu(live.offer.offer_id, menu);
   if (!wantsBags(wanted)) return { offer: live.offer, fare_menu: fareMenu };
@@ -95,7 +95,7 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
   checkNotFailed(menu, nowMs);
   if (lockedId === offerId) {
     if (hasExpired(live, nowMs)) throw problem('offer_not_found');
-    // A fare that is only a price could not be recognised at the till.
+    // A fare with nothing but a price could not be recognised at the carrier's checkout.
     if (isUndisclosed(fareOf(live.offer))) throw problem('fare_menu_expired');
     return live;
   }
@@ -108,7 +108,7 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
   return { ...locked, offer: { ...locked.offer, offer_id: lockedId, expires_at } };
 }
 
-/** A quoted offer with a fare of its menu. */
+/** Puts a fare of its menu into a quoted offer. */
 async function ofFare(live: LiveOffer, fare: SoldFare): Promise<LiveOffer> {
   const total = parseUsdc(fare.totalAmountDecimal);
   const offer: Offer = {
@@ -128,7 +128,7 @@ async function ofFare(live: LiveOffer, fare: SoldFare): Promise<LiveOffer> {
   return { ...live, offer, ...(bags && { bags }) };
 }
 
-/** Checks before payment that a newer menu shows the locked fare at its price. @throws Problem `offer_repriced`, … */
+/** Checks before payment that a fresh menu, if any, has the locked fare at its price. @throws `offer_repriced`, … */
 export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promise<void> {
   await checkOpen(ports, 'lowcost');
   const offerId = flightOf(intent.offer_id);
@@ -150,12 +150,12 @@ export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promis
   });
 }
 
-/** How long a menu's fares can be locked, and a failed look is remembered (spec/flight-service.md, Limits). */
+/** How long a menu's fares can be locked, and a failed check is remembered (spec/flight-service.md, Limits). */
 const FRESH_MS = 30 * 60_000;
-/** After so long without a question, an opening is begun again. */
+/** How long an opening may stay pending before it is begun again. */
 const OPENING_MS = 5 * 60_000;
 
-/** A fare with its lasting number: a menu opened again shows the same fares in another order. */
+/** A fare with a permanent number: a reopened menu may list the same fares in another order. */
 interface NumberedFare extends SoldFare {
   readonly index: number;
   readonly onSale: boolean;
@@ -167,13 +167,13 @@ interface Menu extends Omit<FareMenuTable, 'fares'> {
 
 const isFresh = (menu: Menu, nowMs: number): boolean => menu.status !== 'pending' && menu.expires_at_ms > nowMs;
 
-/** null before it was ever opened. */
+/** Returns null if the menu was never opened. */
 async function latestMenu({ store }: Pick<FlightsPorts, 'store'>, offerId: string): Promise<Menu | null> {
   const row = await store.selectFrom('fare_menus').selectAll().where('offer_id', '=', offerId).executeTakeFirst();
   return row ? { ...row, fares: JSON.parse(row.fares) as NumberedFare[] } : null;
 }
 
-/** Opens a fare menu, or continues an opening. @returns the menu, and when to ask again while it is pending */
+/** Opens a fare menu, or continues an opening. @returns the menu and, while it is pending, when to ask again */
 async function openMenu(ports: Pick<FlightsPorts, 'store' | 'clock'>, fulfiller: Fulfiller, offerId: string) {
   const { store, clock } = ports;
   const known = await latestMenu(ports, offerId);
@@ -196,7 +196,7 @@ async function openMenu(ports: Pick<FlightsPorts, 'store' | 'clock'>, fulfiller:
     .where('status', '=', 'pending')
     .where('opened_at_ms', '=', opening.opened_at_ms)
     .execute();
-  // Of two processes that looked at once, the first one's result counts.
+  // If two processes opened it at the same time, the first result counts.
   return { menu: (await latestMenu(ports, offerId)) ?? opening, pollAfterMs: null };
 
   async function begin(last: Menu | null): Promise<Menu> {
@@ -218,7 +218,7 @@ async function openMenu(ports: Pick<FlightsPorts, 'store' | 'clock'>, fulfiller:
   }
 }
 
-/** Numbers fares for good: a known fare keeps its number even while it is gone, and a new fare gets a new one. */
+/** Gives fares permanent numbers: a fare keeps its number while it is off sale, and numbers are never reused. */
 function numbered(known: readonly NumberedFare[], found: readonly SoldFare[]): NumberedFare[] {
   const numbers = new Map(known.map((fare) => [fareKey(fare), fare.index]));
   let last = known.reduce((most, { index }) => Math.max(most, index), 0);
@@ -234,7 +234,7 @@ function numbered(known: readonly NumberedFare[], found: readonly SoldFare[]): N
   return [...onSale, ...gone.map((fare) => ({ ...fare, onSale: false }))].sort((a, b) => a.index - b.index);
 }
 
-/** The menu as the wire shows it. A pending or failed one shows no fares, for none can be locked. */
+/** The menu as the wire shows it. A pending or failed menu shows no fares, because none can be locked. */
 const shownMenu = (offerId: string, menu: Menu): FareMenu => ({
   status: menu.status,
   checked_at: menu.status === 'pending' ? null : instantOrNull(menu.checked_at_ms),

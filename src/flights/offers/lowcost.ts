@@ -2,19 +2,19 @@ import type { FareContent } from '../../airlines/index.ts';
 import type { Offer } from '../../wire/flights/index.ts';
 import { type IntentRow, lockedOffer } from '../base/index.ts';
 
-/** Begins the ids of lowcost offers, and of the airline orders made of them. */
+/** Prefix of the ids of lowcost offers and of their airline orders. */
 const PREFIX = 'lowcost:';
 
 export const isLowcost = (id: string): boolean => id.startsWith(PREFIX);
 
-/** `lowcost:<flight>` of `lowcost:<flight>##<n>`. */
+/** Returns `lowcost:<flight>` for `lowcost:<flight>##<n>`. */
 export const flightOf = (offerId: string): string => offerId.split('##', 1)[0] ?? offerId;
 
-/** The id of a purchase among the airline orders, from its reference at the fulfiller: our intent id. */
+/** Airline order id of a purchase, made from our intent id, which is its reference at the fulfiller. */
 export const orderIdOf = (reference: string): string => PREFIX + reference;
 export const referenceOf = (orderId: string): string => orderId.slice(PREFIX.length);
 
-/** How an airline knows an order: a carrier's web site was given our reference alone. */
+/** How an airline can identify an order: a carrier's web site got only our reference. */
 export const knownAs = (orderId: string): string =>
   isLowcost(orderId) ? `our reference ${referenceOf(orderId)}` : `its order ${orderId}`;
 

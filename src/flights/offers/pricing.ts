@@ -35,7 +35,7 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
         column.selectFrom('meta').select('value').where('key', '=', RATE_LIMITED_AT).as('limitedAtMs'),
       ])
       .where('at_ms', '>', nowMs - options.searchWindowMs)
-      // Leaves out what was written before the clock was set back.
+      // Leaves out rows that were written before the clock was set back.
       .where('at_ms', '<', nowMs + options.searchWindowMs)
       .executeTakeFirstOrThrow();
     return {
@@ -54,7 +54,7 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
     /** Counts one completed search; the same id counts once. */
     async completed(id: string): Promise<void> {
       const nowMs = clock.now();
-      // Its payment is written down after it, and waits for the disk.
+      // Need not wait for the disk: its payment is written after it, and does.
       await regained(store)
         .insertInto('search_completions')
         .values({ id, at_ms: nowMs })

@@ -74,11 +74,11 @@ export function searchCall(
   };
 }
 
-/** Records a search, so that any process can tell what the slower tier has found since. @returns the search id */
+/** Records a search, so that any process can report what the slower tier finds later. @returns the search id */
 async function keepSearch({ store, clock, ids }: FlightsPorts, request: SearchRequest): Promise<string> {
   const nowMs = clock.now();
   const search_id = ids.next('sch');
-  // Its payment is written down after it, and waits for the disk.
+  // Need not wait for the disk: its payment is written after it, and does.
   await regained(store)
     .insertInto('searches')
     .values({ search_id, request: JSON.stringify(request), started_at_ms: nowMs, expires_at_ms: nowMs + KEPT_MS })
@@ -86,7 +86,7 @@ async function keepSearch({ store, clock, ids }: FlightsPorts, request: SearchRe
   return search_id;
 }
 
-/** POST /air/search-updates, free: offers after the cursor, which counts them before filters, alike everywhere. */
+/** POST /air/search-updates, free: offers after the cursor, which counts unfiltered offers, alike in all processes. */
 export async function searchUpdates(
   ports: FlightsPorts,
   { search_id, cursor }: SearchUpdatesRequest,
@@ -103,11 +103,11 @@ export async function searchUpdates(
   const trip = roundTripOf(queryOf(request));
   if (!trip) throw problem('search_not_found');
   const found = await lowcost.quote(trip, row.started_at_ms);
-  // A cursor that is ahead of this process's clock stays where it is.
+  // The cursor never goes back, even if this process's clock is behind and shows fewer offers.
   const seen = Number(cursor ?? 0);
   const { passed, hidden } = await suiting(lowcost, found.offers.slice(seen), request);
   const offers = arranged(passed, request);
-  // Cutting each answer to `limit` keeps the `limit` best of all.
+  // The `limit` best offers overall are among the `limit` best of each answer.
   const answer = {
     search_id,
     offers: offers.slice(0, request.limit),
@@ -119,10 +119,10 @@ export async function searchUpdates(
   return { ...answer, status: 'enriching', poll_after_ms: Math.max(LEAST_POLL_MS, waitMs) };
 }
 
-/** A field that names a place or a day of a direction. */
+/** Names of the request fields that hold a direction's places and day. */
 type Place = Readonly<Record<keyof QuerySlice, string>>;
 
-/** Each direction with the fields that say it: of a request without `slices`, the return swaps the places. */
+/** Each direction with the request fields that name it. Without `slices`, the return swaps the places. */
 function directionsOf(request: SearchRequest): { readonly slice: QuerySlice; readonly at: Place }[] {
   if (request.slices) {
     return request.slices.map(({ origin, destination, departure_date: departDate }, index) => ({
@@ -150,11 +150,11 @@ const slicesOf = (request: SearchRequest): QuerySlice[] => directionsOf(request)
 
 const childAgesOf = (request: SearchRequest): readonly number[] => request.child_ages ?? [];
 
-/** A journey there and back is named by its way there. */
+/** Names a round trip by its outbound route. */
 const routeText = (journey: readonly string[], { slices }: SearchRequest): string =>
   slices ? journey.join(', ') : (journey[0] ?? '');
 
-/** The sellers that would take a direction of the query for adults alone, and why they can't sell it; null: none. */
+/** The sellers that serve one of the directions for adults but cannot sell this query, and why; null if none. */
 function leftOutOf(lowcost: FlightsPorts['lowcost'], { slices, adults, childAges, cabinClass }: OfferQuery) {
   const isFlown = slices.some((slice) => lowcost?.serves({ ...slice, adults, cabinClass }));
   if (!isFlown) return null;
@@ -168,14 +168,14 @@ const queryOf = (request: SearchRequest): OfferQuery => ({
   cabinClass: request.cabin_class,
 });
 
-/** The offers that pass the filters, and how many each filter hid; `max_price` compares US dollars alone. */
+/** The offers that pass the filters, and how many each filter hid; `max_price` compares US dollars only. */
 async function suiting(seller: Pick<Provider | Fulfiller, 'bagsOf'>, offers: readonly Offer[], request: SearchRequest) {
   const { passed, hidden } = await filtered(seller, offers, request);
   const others = hidden.find(({ filter }) => filter === 'max_price')?.unknown ?? 0;
   return { passed, ...(others > 0 ? { other_currency_offers: others } : {}), ...(hidden.length > 0 ? { hidden } : {}) };
 }
 
-/** The price with the bags of the search, if it has any, is asked of the offers that pass the other filters. */
+/** Filters offers. Bag prices, if the search has bags, are asked only for offers that pass the other filters. */
 async function filtered(
   seller: Pick<Provider | Fulfiller, 'bagsOf'>,
   offers: readonly Offer[],
@@ -194,7 +194,7 @@ function arranged(offers: readonly Offer[], request: SearchRequest): Offer[] {
   return request.cheapest_per_itinerary ? groupByItinerary(sorted) : sorted;
 }
 
-/** Checks codes of airlines, and times that exclude each other, before anything is charged. */
+/** Checks for unknown airline codes and times that exclude each other, before anything is charged. */
 async function filterIssues(request: SearchRequest, { isSandbox }: Provider): Promise<Issue[]> {
   const issues: Issue[] = [];
   const excludes = (path: 'departure' | 'arrival') => {
@@ -210,7 +210,7 @@ async function filterIssues(request: SearchRequest, { isSandbox }: Provider): Pr
   if (named.length === 0) return issues;
   const { airlineByCode, airlinesNear } = await import('../../kernel/domain/airline-table.ts');
   for (const { path, code } of named) {
-    // Of the real airlines the table has most, and not all.
+    // The table has most real airlines, but not all.
     if (airlineByCode(code) || (!isSandbox && /^[A-Z\d]{2}$/.test(code))) continue;
     const near = airlinesNear(code).map((one) => `${one.code} (${one.name})`);
     const hint = didYouMeanOneOf(near) || 'Give its two-letter code, as in a flight number.';
@@ -219,7 +219,7 @@ async function filterIssues(request: SearchRequest, { isSandbox }: Provider): Pr
   return issues;
 }
 
-/** `18:00+1` after every time of the day before. */
+/** Sort key that puts `18:00+1` after every time of the day before. */
 const dayAndTime = (time: string): string => `${time.split('+')[1] ?? '0'} ${time.slice(0, 5)}`;
 
 /** Says why a code is no airport; for the code of a city, names its airports. */
@@ -231,19 +231,19 @@ function notAnAirport(code: string, provider: Provider): string {
   return `is a city code (${area.city})${choice}.`;
 }
 
-/** The latest time zone: avoids calling a day past too early where an airport's zone is unknown. */
+/** The latest time zone, for airports with an unknown zone: avoids calling a day past too early. */
 const WHERE_DAYS_END = 'Etc/GMT+12';
 
 type Issue = { path: string; message: string };
 
-/** Checks airports, real dates neither past nor too far ahead, and ages. @throws Problem `invalid_request`, every issue */
+/** Checks airports, dates and ages. @throws Problem `invalid_request` with every issue */
 async function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): Promise<void> {
   const missing = missingIssues(request);
   const issues = [...missing, ...agesIssues(request)];
   const directions = missing.length > 0 ? [] : directionsOf(request);
   const isReturn = request.return_date !== undefined;
   for (const [index, { slice, at }] of directions.entries()) {
-    // A return names the places of the way there.
+    // A return has the places of the outbound direction.
     if (!(isReturn && index > 0)) issues.push(...placeIssues(slice, at, provider));
   }
   const zone = provider.airport(directions[0]?.slice.origin ?? '')?.timeZone ?? WHERE_DAYS_END;
@@ -268,7 +268,7 @@ async function checkTrip(request: SearchRequest, provider: Provider, nowMs: numb
 
 const JOURNEY = ['origin_iata', 'destination_iata', 'depart_date'] as const;
 
-/** A journey is named by these fields, or by `slices`. */
+/** A journey needs either these fields or `slices`. */
 function missingIssues(request: SearchRequest): Issue[] {
   const message = request.slices ? 'says what slices says: leave it out.' : 'is missing.';
   return [...JOURNEY, ...(request.slices ? (['return_date'] as const) : [])]
@@ -295,7 +295,7 @@ function placeIssues({ origin, destination }: QuerySlice, at: Place, provider: P
   return issues;
 }
 
-/** The first and last day sold, by the zone's calendar: looked up (15 ms) only for days within a day of either end. */
+/** First and last day on sale in the time zone, which is looked up (15 ms) only for days within a day of either end. */
 function daysToSell(days: readonly string[], nowMs: number, timeZone: string): [earliest: string, latest: string] {
   const utcDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const clear = days.every(

@@ -14,7 +14,7 @@ async function mapsOf(live: LiveOffer): Promise<readonly SeatMap[]> {
 }
 
 /**
- * A live offer whose total includes the chosen seats.
+ * Adds the chosen seats to a live offer's total.
  * @throws Problem `invalid_request`, `seats_unavailable`, `seat_unavailable` with the missing seats in its detail
  */
 export async function withLockedSeats(live: OfferToLock, wanted: readonly WantedSeat[]): Promise<OfferToLock> {
@@ -78,7 +78,7 @@ export async function shownSeats(live: LiveOffer): Promise<ShownMap[]> {
   });
 }
 
-/** Prices in another currency than the fare's are not sold here. */
+/** A seat as the wire shows it, without prices in a currency other than the fare's. */
 function shownSeat(
   { designator, name, disclosures, sold }: Seat,
   seated: readonly number[],

@@ -18,7 +18,7 @@ const USED_SIGNATURES = { table: 'sponsored_signatures', key: 'signature', at: '
 
 type Signed = Awaited<ReturnType<typeof readSigned>>;
 
-/** Answers a search sponsored by a gateway's signature, used up by any outcome. @throws `invalid_sponsored_preview` */
+/** Answers a sponsored search, which uses up its signature even if it fails. @throws `invalid_sponsored_preview` */
 export async function sponsoredPreview(
   ports: FlightsPorts,
   request: HttpRequest,
@@ -61,7 +61,7 @@ async function readSigned(
   return { keyId, wallet, signature, signedAtMs };
 }
 
-/** Uses up the signature, which only one request in all processes can. The search counts under the returned name. */
+/** Uses up the signature, which only one request in all processes can. @returns the id that the search counts under */
 async function use({ store, clock }: FlightsPorts, { signature, signedAtMs }: Signed): Promise<string> {
   const name = bs58.encode(signature);
   const taken = await store
@@ -75,19 +75,19 @@ async function use({ store, clock }: FlightsPorts, { signature, signedAtMs }: Si
   return `preview:${name}`;
 }
 
-/** The host and path that were signed. A server uses its own name: a signature for another service is refused. */
+/** The host and path that must be signed. A server uses its own name, so a signature for another service is refused. */
 function addressedOf(request: HttpRequest, url: string, publicUrl: string | undefined) {
   const { host, pathname: path } = new URL(url);
   return { host: publicUrl === undefined ? (headerOf(request, 'host') ?? host) : host, path };
 }
 
-/** What a gateway signs: seven lines, joined by newlines, the last one the SHA-256 of the body in lower-case hex. */
+/** The text that a gateway signs: seven lines, the last one the SHA-256 of the body in lower-case hex. */
 export const signedText = (parts: {
   /** Whole seconds since the epoch. */
   readonly timestamp: string;
   readonly wallet: string;
   readonly method: string;
-  /** As in the Host header: with its port where it is not the scheme's own. */
+  /** As in the Host header: with the port, unless it is the scheme's default. */
   readonly host: string;
   readonly path: string;
   readonly body: Uint8Array;
@@ -113,7 +113,7 @@ export async function readGatewayKeys(path: string): Promise<GatewayKeys> {
 
 const MOST_KEYS_BYTES = 1_048_576;
 
-/** Base58 or base64 (either alphabet) of exactly so many bytes; null otherwise. */
+/** Decodes base58 or base64 (either alphabet) of exactly `length` bytes; returns null for anything else. */
 function bytesOf(text: string, length: number): Uint8Array | null {
   if (text.length > length * 2) return null;
   if (/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) {
