@@ -31,7 +31,7 @@ export async function registerAffiliate(
   if (!(await takeShare(ports, share))) throw tooMany();
   const made = await store
     .insertInto('affiliates')
-    // 50 random bits, from the end of an id, where its time is not.
+    // 50 random bits from the end of an id; its time is at the beginning.
     .values({ code: ids.next('aff').slice(-CODE_LENGTH).toUpperCase(), wallet, created_at_ms: nowMs })
     .onConflict((conflict) => conflict.column('wallet').doNothing())
     .returningAll()
@@ -42,7 +42,7 @@ export async function registerAffiliate(
   return { status: 200, body: affiliateOf(other) };
 }
 
-/** The earnings of a code, and nothing of its travellers. @throws Problem `affiliate_not_found` */
+/** Shows a code's earnings, and nothing about its travellers. @throws Problem `affiliate_not_found` */
 export async function showAffiliate({ store }: FlightsPorts, text: string): Promise<AffiliateCredit> {
   const affiliate = await byCode(store, text);
   if (!affiliate) throw problem('affiliate_not_found');
@@ -75,7 +75,7 @@ export async function showAffiliate({ store }: FlightsPorts, text: string): Prom
   };
 }
 
-/** The affiliate that an intent freezes, with its share of the fee (atomic units); null if unknown or self-referred. */
+/** Finds the affiliate of a new intent, and its share of the fee (atomic units); null if unknown or self-referred. */
 export async function resolveReferrer(
   { store, options }: FlightsPorts,
   referrer: string,

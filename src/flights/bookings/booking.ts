@@ -20,7 +20,7 @@ import { queueFunded } from './steps.ts';
 export function bookCall(tools: IntentTools, { body: request, url, client }: Asked<BookRequest>): PaidCall {
   const { ports, escrows, funds } = tools;
   const { store, clock, options } = ports;
-  /** As this request's check read it: who may book it, and for how much, is fixed. */
+  /** The intent as `check` read it. Its payer and its amount never change. */
   let checked: IntentRow | undefined;
   const intentOfThis = async () => checked ?? (await shownIntent(store, request.intent_id));
   /** The booking that this very request wrote. */
@@ -73,7 +73,7 @@ export function bookCall(tools: IntentTools, { body: request, url, client }: Ask
   };
 }
 
-/** The authorization that may pay instead: where its program knows them, and the authority can lend the rents. */
+/** The authorization that may pay instead, if the escrow's program knows it and the authority can lend the rents. */
 async function authorizationFor({ ports, escrows, funds }: IntentTools, intent: IntentRow) {
   const isPossible = (await takesParts(ports, intent)) && (await funds.canLend());
   return isPossible ? escrows.authorization(intent) : null;
@@ -87,7 +87,7 @@ async function checkHolds(ports: FlightsPorts, tiers: Tiers, intent: IntentRow):
   return checkPriceHolds(configured(tiers.provider), intent, ports.clock.now());
 }
 
-/** Puts a booking on record for its payment. The row is also the lock: there is one for each intent. */
+/** Records a booking for its payment. The row is also the lock: each intent has only one. */
 async function record(
   ports: FlightsPorts,
   request: BookRequest,
@@ -105,7 +105,7 @@ async function record(
       passengers_sealed: sealPassengers(secrets, intentId, request.passengers),
       due_at_ms: nowMs + options.settlingGraceMs,
     } as const;
-    // An intent that is being retired has its booking by then.
+    // A retired intent already has a booking row, so nothing is inserted.
     return beginBooking(on, 'payment', begun, nowMs);
   };
   await holdOrDrop<BookingRow>({
@@ -115,7 +115,7 @@ async function record(
           ? await insert(store)
           : await inTurn(store, [`sales:${saleKey}`], async (tx) => {
               const begun = await insert(tx);
-              // Two that pay at the same moment both passed the check.
+              // Two intents that are paid at the same moment have both passed the first check.
               if (begun) await checkUnsold(tx, saleKey, intentId);
               return begun;
             });
@@ -162,7 +162,7 @@ async function checkTravellers({ provider, clock }: FlightsPorts, passengers: re
     documentsRequired: offer.identity_documents_required,
     today: instant(clock.now()).slice(0, 10),
   });
-  // The airline's rules apply to passengers that ours let through.
+  // The airline's rules apply to passengers that pass ours.
   const issues =
     ours.length > 0 || isLowcost(intent.offer_id) ? ours : (provider?.passengerIssues?.(passengers, offer) ?? []);
   const [first] = issues;

@@ -9,7 +9,7 @@ import { beginBooking, dropBooking, NO_PAYMENT } from './machine.ts';
 
 /**
  * Creations, locks, and the end of an intent without a booking (CONTRACT, section 2). Opening an escrow ties up the
- * operator's rent before payment, so each payer has one and all together a few: unique keys enforce it everywhere.
+ * operator's rent before payment, so each payer may have one creation, and all payers a few. Unique keys enforce this.
  */
 
 export const creatingKey = {
@@ -19,21 +19,21 @@ export const creatingKey = {
 
 export const activeKey = (wallet: string, offerId: string): string => `active:${wallet}:${offerId}`;
 
-/** True once the creation was paid: its customer knows of the intent. */
+/** True once the creation is paid, so that the customer knows the intent. */
 export const isShown = (row: Pick<IntentRow, 'opened_at_ms' | 'abandoned'>): boolean =>
   row.opened_at_ms !== null && row.abandoned === 0;
 
-/** A paid thing that is put on record while others may hold its place. */
+/** A place for a record that is written before its payment, and which another record may hold. */
 interface Place<By> {
   insertUnlessHeld(): Promise<By | null>;
-  /** Drops a holder whose payment has failed for certain; false while it may still be paid, or is. */
+  /** Drops a holder if its payment has certainly failed. Returns false if it is, or may still be, paid. */
   dropUnpaid(holder: By): Promise<boolean>;
   refusal(holder: By): Promise<Error> | Error;
 }
 
 /**
- * Records before money moves: a crash after settlement loses nothing, and second payments are refused unsettled.
- * @param mostDrops the number of places: a holder that died unpaid gives way
+ * Writes a record before money moves: a crash after settlement loses nothing, and a second payment is never settled.
+ * @param mostDrops how many unpaid holders to drop: one for each place that the record needs
  */
 export async function holdOrDrop<By>(place: Place<By>, mostDrops = 1): Promise<void> {
   for (let drops = 0; ; drops++) {
@@ -43,7 +43,7 @@ export async function holdOrDrop<By>(place: Place<By>, mostDrops = 1): Promise<v
   }
 }
 
-/** Why a creation cannot begin: another intent, or too many creations under way. */
+/** An obstacle to a creation: another intent, or too many creations under way. */
 export type Taken =
   | { readonly by: 'pair' | 'payer'; readonly holder: Holder }
   | { readonly by: 'others'; readonly holder?: undefined };
@@ -55,7 +55,7 @@ export type Holder = Pick<IntentRow, (typeof HOLDER)[number]>;
 
 const RETIRED_RETRY_S = 60;
 
-/** Writes an intent unless something is in its way. @throws Problem `too_many_locks`, `booking_disabled`, `operator_key_unusable` */
+/** Writes an intent unless one is in its way. @throws `too_many_locks`, `booking_disabled`, `operator_key_unusable` */
 export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<Taken | null> => {
   const { store, clock, options } = ports;
   return inTurn(store, ['creations'], async (tx) => {
@@ -67,7 +67,7 @@ export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<
     checkLocks(ports, locks);
     await checkDay(tx, ports, BigInt(row.amount), row.active_key);
     if (holder) await retire(tx, holder, 'intent_expired', clock.now());
-    // Its escrow's effect and its payment reach the disk before they are sent, and this row with them.
+    // Need not wait for the disk: the writes of its escrow's effect and of its payment do, before either is sent.
     const columns = Object.keys(row) as (keyof IntentRow)[];
     const isRetired = sql`select 1 from meta where key = ${retiredMark(row.authority ?? '')}`;
     const written = await regained(tx)
@@ -88,11 +88,11 @@ export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<
 
 type LimitPorts = Pick<FlightsPorts, 'clock' | 'options'>;
 
-/** In the words of `intents_locks`. Paid or ended locks have a booking row; a creation under way is no lock yet. */
+/** Repeats the condition of `intents_locks`. Paid or ended locks have a booking; an unfinished creation is no lock. */
 const isUnpaid = sql<SqlBool>`active_key is not null and opened_at_ms is not null and not exists
   (select 1 from bookings where bookings.intent_id = intents.intent_id)`;
 
-/** Reads by one statement what may keep a payer from a pair: its holder, creations under way, the payer's locks. */
+/** Reads in one query what may keep a payer from a pair: its holder, creations under way, the payer's locks. */
 export async function inTheWay(on: Store, { clock, options }: LimitPorts, payer: string, pair: string | null) {
   const intents = (place: 'pair' | 'creating' | 'lock') =>
     on.selectFrom('intents').select([...HOLDER, sql.lit(place).as('place')]);
@@ -137,8 +137,8 @@ export function checkLocks({ clock, options }: LimitPorts, locks: readonly Holde
 }
 
 /**
- * Limits what was paid in 24 hours, refunded or not, and the live locks. @throws Problem `booking_disabled`
- * @param own the pair of the amount: a request that resumes its creation must not be refused for its own sake
+ * Limits the sum of what was paid in 24 hours, refunded or not, and of live locks. @throws Problem `booking_disabled`
+ * @param own the active key of this request, which may resume its creation: its own lock is not counted
  */
 export async function checkDay(on: Store, { clock, options }: LimitPorts, amount: bigint, own: string | null) {
   if (options.mostPerDay === null) return;
@@ -159,7 +159,7 @@ export async function checkDay(on: Store, { clock, options }: LimitPorts, amount
   });
 }
 
-/** Gives up a creation that is certain never to be paid; false when it was shown, or given up before. */
+/** Gives up a creation that will certainly never be paid. Returns false if it is shown or already given up. */
 export const abandon = ({ store, clock }: FlightsPorts, row: Pick<IntentRow, 'intent_id'>): Promise<boolean> =>
   inTurn(store, [`intents:${row.intent_id}`], async (tx) => {
     const fresh = await tx.selectFrom('intents').selectAll().where('intent_id', '=', row.intent_id).executeTakeFirst();
@@ -168,7 +168,7 @@ export const abandon = ({ store, clock }: FlightsPorts, row: Pick<IntentRow, 'in
     return true;
   });
 
-/** Decides about a creation whose request died: shows a paid one, and gives up an unpaid one with its escrow. */
+/** Finishes a creation whose request died: shows a paid one, and gives up an unpaid one with its escrow. */
 export async function finishCreation(
   ports: FlightsPorts,
   row: Pick<IntentRow, 'intent_id' | 'payment_key'>,
@@ -189,8 +189,8 @@ export async function finishCreation(
 }
 
 /**
- * Ends an intent without a booking: frees its (wallet, offer) pair and has a `refunding` row give the escrow back.
- * That row also keeps late payments out. An existing booking already decides about the money.
+ * Ends an intent without a booking: frees its (wallet, offer) pair, and adds a `refunding` booking that gives the
+ * escrow back and keeps late payments out. An existing booking stays: it already decides about the money.
  */
 export async function retire(
   tx: Tx,
@@ -205,7 +205,7 @@ export async function retire(
   await beginBooking(tx, 'sweep', { ...row, refund_reason: reason, due_at_ms: nowMs }, nowMs);
 }
 
-/** Drops a booking whose payment certainly failed. An expired or already retired intent has its escrow closed too. */
+/** Drops a booking whose payment certainly failed. Closes the escrow of an expired or already retired intent, too. */
 export async function dropUnpaid(
   { store, clock }: FlightsPorts,
   booking: Pick<BookingRow, 'intent_id' | 'payment_key'>,

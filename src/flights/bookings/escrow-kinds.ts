@@ -11,7 +11,7 @@ import type { AuthorizationAsked } from '../../payments/index.ts';
 import { associatedTokenAddress } from '../../solana/index.ts';
 import type { EscrowKindName } from '../base/index.ts';
 
-/** The accounts and keys of an escrow, as it is on chain now. */
+/** The accounts and keys of an escrow, and its state on chain now. */
 export interface Parties {
   readonly programId: Address;
   readonly escrow: Address;
@@ -39,12 +39,12 @@ interface EscrowKind {
   place(of: Identity): Promise<{ readonly address: Address; readonly vault: Address }>;
   /** Pays the treasury `takes` of `total`, and the refund owner the rest. */
   capture(all: Parties, takes: bigint, total: bigint): Promise<readonly Instruction[]>;
-  /** Pays the refund owner everything. `closes`: it was never paid. */
+  /** Pays the refund owner everything. `closes` also closes the escrow, which was never paid. */
   giveBack(all: Parties, closes: boolean): Promise<readonly Instruction[]>;
   close(all: Parties): Promise<readonly Instruction[]>;
-  /** Sends the money at a closed escrow to its refund owner. */
+  /** Sends the money in a closed escrow's vault to its refund owner. */
   recover(all: Parties, of: Identity): Promise<readonly Instruction[]>;
-  /** When the program lets an ended one be closed, in seconds since the epoch. */
+  /** When the program lets an ended escrow be closed (epoch seconds). */
   closesAtS(escrow: EscrowAccount): bigint;
 }
 
@@ -64,7 +64,7 @@ const opened: EscrowKind = {
   closesAtS: ({ neverFunded, endedAt }) => (neverFunded ? 0n : endedAt + CLOSE_AFTER_S),
 };
 
-/** The authority is operator and authorizer: it signs its own consent. The refund account is never made by us. */
+/** The authority is operator and authorizer: it signs its own consent. We never open the refund account. */
 const authorized: EscrowKind = {
   layout: 'authorization',
   async place({ terms }) {

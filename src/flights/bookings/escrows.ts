@@ -22,19 +22,19 @@ export type EscrowTerms = Pick<
   | 'amount'
   | 'refund_after_ms'
 > & {
-  /** The subject of its effects, where that is not the intent. */
+  /** The subject of its effects, if it is not the intent id. */
   readonly subject?: string | undefined;
 };
 
-/** Where the money of an intent is, as its row has it. */
+/** The columns of an intent that locate its money. */
 export const placeOf = ({ escrow_kind, escrow_address, vault_address }: EscrowTerms) => ({
   ...{ escrow_kind, escrow_address, vault_address },
 });
 
-/** What a lost lease stops. */
+/** The checks that stop an effect after a lost lease. */
 type Guard = Pick<ChainEffect, 'fence' | 'held' | 'agreed'>;
 
-/** How soon a refund that waits for its token account is tried again: the owner may take days. */
+/** Retry-After of a refund whose token account is missing: the owner may take days. */
 const ACCOUNT_RETRY_S = 600;
 
 type EscrowPorts = Pick<
@@ -43,7 +43,7 @@ type EscrowPorts = Pick<
 > &
   Parameters<typeof pageOnce>[0];
 
-/** The authority of an intent's escrow, whatever has become of it since. */
+/** The authority under which an intent's escrow was opened, even if it is retired by now. */
 const authorityOf = (ports: EscrowPorts, { authority }: EscrowTerms): Address =>
   (authority as Address | null) ?? authoritiesOf(ports).first;
 
@@ -55,7 +55,7 @@ export function createEscrows(ports: EscrowPorts) {
   return {
     read: (intent: EscrowTerms) => read(ports, intent),
     held,
-    /** `isNew`: the caller has just written the intent down. */
+    /** `isNew`: the caller has just written the intent. */
     open: (intent: EscrowTerms, how?: Opening) => open(ports, intent, how),
 
     async place(intentId: string) {
@@ -64,7 +64,7 @@ export function createEscrows(ports: EscrowPorts) {
       return { ...(await escrowAddress(intentId, { mint, programId })), programId };
     },
 
-    /** Reads the escrow, and opens it again where nothing of it is on chain because the block that opened it was dropped. */
+    /** Reads the escrow. Reopens it if nothing of it is on chain because its block was dropped. */
     async readOrReopen(intent: EscrowTerms): Promise<EscrowAccount | null> {
       const escrow = await read(ports, intent);
       if (escrow) return escrow;
@@ -74,20 +74,20 @@ export function createEscrows(ports: EscrowPorts) {
       return read(ports, intent);
     },
 
-    /** Pays the treasury exactly the amount, or less of it; the rest goes to the refund wallet, in the same transaction. */
+    /** Pays the treasury the amount, or `takes` of it; the rest goes to the refund wallet, in the same transaction. */
     capture: (intent: EscrowTerms, guard?: Guard, takes?: bigint) => capture(ports, intent, guard, takes),
 
-    /** How the escrow of a ticket would end for a refund now, or has ended. */
+    /** How a refund now would end the escrow of a ticket, or how it has ended. */
     async outcome(intent: EscrowTerms) {
       const { escrow, refundAccount } = (await parties(ports, intent)).observed;
       if (escrow?.state === 'open') return refundAccount === 'usable' ? ('releases' as const) : ('captures' as const);
       return escrow && escrow.captured < escrow.amount ? ('released' as const) : ('captured' as const);
     },
 
-    /** Gives back and closes the vault; `closes` closes an unpaid escrow too. @throws Problem `refund_account_missing` */
+    /** Pays the vault back and closes it; `closes` also closes an unpaid escrow. @throws `refund_account_missing` */
     refund: (intent: EscrowTerms, guard?: Guard, how?: { closes?: boolean }) => refund(ports, intent, guard, how),
 
-    /** Gives back the surplus, after the end everything, closing the vault. @returns false if no account can take it */
+    /** Pays back a surplus; after the end, everything, closing the vault. @returns false if no account can take it */
     async sweep(intent: EscrowTerms, guard?: Guard): Promise<boolean> {
       const { observed } = await parties(ports, intent);
       if (observed.excess > 0n && observed.refundAccount !== 'usable') return false;
@@ -102,7 +102,7 @@ export function createEscrows(ports: EscrowPorts) {
       return true;
     },
 
-    /** Sends a closed escrow's vault to the owner in the intent id. @returns false if no account can take it */
+    /** Pays a closed escrow's vault to the owner that the intent id names. @returns false if no account can take it */
     async recover(intent: EscrowTerms): Promise<boolean> {
       const now = await parties(ports, intent);
       if (now.observed.refundAccount !== 'usable') return false;
@@ -118,7 +118,7 @@ export function createEscrows(ports: EscrowPorts) {
     /** The authorization that its refund wallet may open instead of paying into the escrow. */
     authorization: (intent: EscrowTerms) => authorizationOf(ports, intent),
 
-    /** The escrow of the other kind, which has a place of its own: effects on it name that. */
+    /** The intent's escrow of the other kind. Its address, which is different, is the subject of its effects. */
     async other(intent: EscrowTerms): Promise<EscrowTerms> {
       const escrow_kind = intent.escrow_kind === 'opened' ? 'authorized' : 'opened';
       const { address, vault } = await KINDS[escrow_kind].place(await identityOf(ports, intent));
@@ -129,7 +129,7 @@ export function createEscrows(ports: EscrowPorts) {
       return (await read(ports, intent))?.state === 'open' && (await held(intent)) >= BigInt(intent.amount);
     },
 
-    /** Ends an escrow that is not used, and closes it. @returns when to go on (epoch ms); null: it is closed */
+    /** Ends an unused escrow and closes it. @returns when to call again (epoch ms), or null once it is closed */
     clear: (intent: EscrowTerms) => clear(ports, intent),
   };
 }
@@ -142,7 +142,7 @@ interface Act extends Pick<ChainEffect, 'already' | 'reference'>, Guard, Opening
   instructions(kind: (typeof KINDS)[EscrowKindName]): Promise<readonly Instruction[]>;
 }
 
-/** The terms of the authorization of an intent: its refund owner pays it, and one address follows from the intent. */
+/** The terms of an intent's authorization. The refund wallet pays it, and its address follows from the intent. */
 async function authorizationOf(ports: EscrowPorts, intent: EscrowTerms): Promise<AuthorizationAsked> {
   const { intentHashOf } = await loadAddress();
   const authority = authorityOf(ports, intent);
@@ -155,7 +155,7 @@ async function authorizationOf(ports: EscrowPorts, intent: EscrowTerms): Promise
     mint: intent.mint as Address,
     amount: BigInt(intent.amount),
     captureDeadline: deadline,
-    // Refunds of a captured price come from the treasury, for either kind: the account need not stay for them.
+    // Refunds of a captured price come from the treasury, so the account need not outlive the capture.
     refundDeadline: deadline,
     operator: authority,
     payTo: ports.treasury,
@@ -188,8 +188,8 @@ async function landed(
 }
 
 /**
- * The end of an escrow whose ticket exists, or was cancelled for a refund: captures and releases are attempts at one
- * effect, of which one lands. @returns its transaction, and what the treasury got by it: the chain decides
+ * Ends the escrow of a ticket that exists, or was cancelled for a refund. Captures and releases are attempts at one
+ * effect, so only one lands. @returns its signature, and the amount that the treasury really got
  */
 async function capture(ports: EscrowPorts, intent: EscrowTerms, guard?: Guard, takes = BigInt(intent.amount)) {
   const total = BigInt(intent.amount);
@@ -213,13 +213,13 @@ async function capture(ports: EscrowPorts, intent: EscrowTerms, guard?: Guard, t
   return { signature, captured: await capturedBy(ports, intent, { signature, reference }) };
 }
 
-/** An authorization that was not captured in time goes back to its payer, by any sender: a person has to decide. */
+/** Refuses a capture after an authorization's deadline, when anybody can return it: a person has to decide. */
 async function checkCapturable({ cluster }: EscrowPorts, { observed: { escrow } }: Parties): Promise<void> {
   if (escrow?.kind !== 'authorization' || BigInt(await cluster.unixTime()) < escrow.refundAfter) return;
   throw new EscrowEndedOtherwise('past its capture deadline');
 }
 
-/** @throws Problem `cluster_failed` while a node is behind, EscrowEndedOtherwise where the escrow is gone */
+/** @throws Problem `cluster_failed` while a node is behind, EscrowEndedOtherwise if the escrow is gone */
 async function capturedBy(
   ports: EscrowPorts,
   intent: EscrowTerms,
@@ -232,7 +232,7 @@ async function capturedBy(
   return escrow.captured;
 }
 
-/** The escrow's authority beside the fee payer. Without its key the act is left to others. @throws Problem `operator_key_unusable` */
+/** The escrow's authority, unless it pays the fee. @throws `operator_key_unusable`: other processes may have its key */
 async function signersOf(ports: EscrowPorts, intent: EscrowTerms): Promise<Signer[]> {
   const authority = authorityOf(ports, intent);
   if (authority === ports.authority.address) return [];
@@ -252,7 +252,7 @@ async function signersOf(ports: EscrowPorts, intent: EscrowTerms): Promise<Signe
   }
 }
 
-/** The escrow on our terms. Strangers could open one there first: its address follows from the id alone. */
+/** Reads the escrow if it has our terms: a stranger could open one first, as its address follows from the id alone. */
 async function read(ports: EscrowPorts, intent: EscrowTerms): Promise<EscrowAccount | null> {
   const { cluster, treasury } = ports;
   const { readEscrow } = await loadAccount();
@@ -279,7 +279,7 @@ async function parties(ports: EscrowPorts, intent: EscrowTerms): Promise<Parties
   const observed = await observeEscrow(cluster, at);
   const payer = ports.authority.address;
   const rentPayer = observed.escrow?.rentPayer;
-  // The rent of an owner's token account would be a gift that he can take home and ask for again.
+  // We open no refund account: its owner could close it, keep the rent and ask again.
   return {
     ...at,
     authority: authorityOf(ports, intent),
@@ -300,7 +300,7 @@ function checkRefundAccount(intent: EscrowTerms, { observed }: Parties): void {
   });
 }
 
-/** Creates the state account and the vault; everything in it is frozen from then on. */
+/** Creates the escrow's state account and vault. Its terms never change after that. */
 async function open(ports: EscrowPorts, intent: EscrowTerms, how: Opening = {}): Promise<void> {
   await act(ports, intent, 'open_escrow', {
     ...how,
@@ -320,7 +320,6 @@ async function open(ports: EscrowPorts, intent: EscrowTerms, how: Opening = {}):
   });
 }
 
-/** Gives back and closes the vault; `closes` closes an unpaid escrow too. @throws Problem `refund_account_missing` */
 const refund = (ports: EscrowPorts, intent: EscrowTerms, guard?: Guard, { closes = false } = {}) =>
   act(ports, intent, 'refund', {
     ...guard,
@@ -344,7 +343,7 @@ async function clear(ports: EscrowPorts, intent: EscrowTerms): Promise<number | 
   return null;
 }
 
-/** Closes an ended escrow and a vault made again; false while open. @throws Problem `refund_account_missing` */
+/** Closes an ended escrow and a recreated vault. Returns false while it is open. @throws `refund_account_missing` */
 async function close(ports: EscrowPorts, intent: EscrowTerms): Promise<boolean> {
   const escrow = await read(ports, intent);
   if (!escrow) return true;
@@ -360,7 +359,7 @@ async function close(ports: EscrowPorts, intent: EscrowTerms): Promise<boolean> 
   return true;
 }
 
-/** True once the escrow ended as asked. An escrow that ended the other way needs a person. */
+/** True once the escrow has ended as asked. @throws EscrowEndedOtherwise for a person if it ended the other way */
 async function hasEnded(ports: EscrowPorts, intent: EscrowTerms, as: 'captured' | 'refunded', closes = false) {
   const escrow = await read(ports, intent);
   if (escrow?.state === 'open') return false;
@@ -368,7 +367,7 @@ async function hasEnded(ports: EscrowPorts, intent: EscrowTerms, as: 'captured' 
   throw new EscrowEndedOtherwise(escrow?.state ?? 'missing');
 }
 
-/** The chain shows the escrow ended in a way that the service did not order; a program never repairs that. */
+/** The escrow ended in a way that the service did not order. No code repairs that: it waits for a person. */
 export class EscrowEndedOtherwise extends Error {
   override readonly name = 'EscrowEndedOtherwise';
   constructor(found: string) {
@@ -379,7 +378,7 @@ export class EscrowEndedOtherwise extends Error {
 const PROGRAM_RETRY_S = 300;
 const CHANGED = 'escrow_program_changed';
 
-/** The fault of the program of new escrows, or null. Pages an operator once. */
+/** Returns what is wrong with the program of new escrows, or null. Pages an operator once. */
 export async function programTrouble(ports: FlightsPorts): Promise<string | null> {
   if (!ports.programTrouble) return null;
   const trouble = await ports.programTrouble();
@@ -396,9 +395,9 @@ export const pageProgram = (ports: FlightsPorts, trouble: string | null): Promis
     fields: { program: ports.escrowProgram },
   });
 
-/** Refuses new money for a changed program; paid escrows still end. @throws Problem `escrow_program_changed` */
+/** Refuses new money while the program is changed. Paid escrows still end. @throws `escrow_program_changed` */
 export async function checkProgram(ports: FlightsPorts): Promise<void> {
-  // The worker notes that it is over.
+  // The worker notices when the program is restored.
   const trouble = (await ports.programTrouble?.()) ?? null;
   if (trouble !== null) {
     await pageProgram(ports, trouble);

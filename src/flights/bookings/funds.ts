@@ -14,7 +14,7 @@ interface ShortWallet {
   readonly needs: bigint;
 }
 
-/** An account below this is taken away with what it holds; a wallet that pays fees keeps it. */
+/** Rent-exempt minimum: a fee-paying wallet must keep it, or lose its account. */
 const LEAST_LAMPORTS = 890_880n;
 /** A transaction of one or two signatures, with room for a priority fee. */
 const FEE = 20_000n;
@@ -25,21 +25,21 @@ const AUTHORIZATION = 3_229_440n + 2_039_280n + FEE;
 const FEES_PER_ESCROW = 4n * FEE;
 /** Payments that the facilitator keeps fees for, beyond those of open work. */
 const PAYMENTS = 100n;
-/** Locks that may still begin when an operator is paged that the SOL for them runs out. */
+/** How many more locks the SOL still covers when an operator is paged that it runs out. */
 const LOCKS_LEFT = 50n;
 const LOOK_EVERY_MS = 15_000;
 const RETRY_S = 60;
 
-/** `isPaid`: the ticket is paid for; asking about others pages no operator. `except`: the intent of the ticket. */
+/** `isPaid`: the call carries a payment, so a shortage for its ticket pages. `except`: the ticket's own intent. */
 interface Ticket {
   readonly isPaid?: boolean;
   readonly except?: string;
 }
 
 /**
- * Watches the operator's wallets. A wallet is short below what open work needs: escrow fees, rents of creations,
- * granted pay-outs. Then no intent is created, so that paid work can finish, and an operator is paged once until
- * recovery. A page also comes before unpaid locks, which tie up SOL, stop others.
+ * Watches the operator's wallets. A wallet is short if it holds less than open work needs: escrow fees, rents of
+ * creations, granted pay-outs. Then no intent is created, so that paid work can finish, and an operator is paged once
+ * until recovery. An operator is also paged before unpaid locks, which tie up SOL, prevent new ones.
  */
 export function createFunds(ports: FlightsPorts) {
   const { clock, log, wallets } = ports;
@@ -80,18 +80,18 @@ export function createFunds(ports: FlightsPorts) {
 
   return {
     short,
-    /** The seller's balance with the airline, where it is too low for the cheapest ticket that is sold. */
+    /** The seller's balance with the airline if it is too low for the cheapest ticket on sale, else null. */
     shortBalance: async () => balance.short(ports.options.leastTicket, await look()),
 
     checkBalance,
 
-    /** True where the authority has the rents of an authorization beside what open work needs. */
+    /** True if the authority has the rents of an authorization on top of what open work needs. */
     async canLend(): Promise<boolean> {
       const { authority } = await wallets.holdings();
       return authority === null || authority >= walletsNeed(ports, await look()).authority + AUTHORIZATION;
     },
 
-    /** `ticket`: micro-dollars. A silent cluster refuses no price. @throws Problem `operator_funds_low` */
+    /** Checks funds for a ticket (micro-dollars). A silent cluster refuses nothing. @throws `operator_funds_low` */
     async check(ticket = 0n, isPaid = false): Promise<void> {
       const now = await look();
       await checkBalance(ticket, { isPaid }, now);
@@ -113,8 +113,8 @@ export type Funds = ReturnType<typeof createFunds>;
 type Needs = Awaited<ReturnType<typeof readNeeds>>;
 
 /**
- * Reads all that open work needs, and what was paged about, by one statement: a row of one-row tables.
- * @param holds the balance with the airline, where it says @param except an intent whose ticket is left out
+ * Reads what open work needs, and what was paged, in one query that joins one-row tables.
+ * @param holds the balance with the airline, if known @param except an intent whose ticket is not counted
  */
 async function readNeeds({ store }: Pick<FlightsPorts, 'store'>, holds: bigint | null, except = '') {
   const marks = store.selectFrom('meta').where('key', 'in', [...EVERY_MARK, BALANCE_MARK]);
@@ -137,10 +137,10 @@ async function readNeeds({ store }: Pick<FlightsPorts, 'store'>, holds: bigint |
       store
         .selectFrom('refund_requests')
         .select((column) => column.fn.sum('payout_amount').as('refunds'))
-        // In the words of an index over them.
+        // Repeats the condition of a partial index.
         .where(sql<SqlBool>`state in ('approved', 'stuck')`)
         .where('payout_tx_hash', 'is', null)
-        // The price of the others lies in escrow.
+        // Other prices are still in escrow.
         .where(sql<SqlBool>`exists (select 1 from intents
           where intents.intent_id = refund_requests.intent_id and captured_at_ms is not null)`)
         .where(isUnsent(sql.ref('intent_id')))
@@ -164,11 +164,11 @@ async function readNeeds({ store }: Pick<FlightsPorts, 'store'>, holds: bigint |
     open: sum(bookings) + sum(intents),
     due: sum(refunds) + sum(affiliates),
     holds,
-    /** The tickets that are paid for and not ordered, those of them that the balance covers, and the locks. */
+    /** Sums of the tickets paid and not ordered, of those that the balance covers one by one, and of the locks. */
     all: sum(all_of_them),
     payable: sum(payable),
     locked: sum(locked),
-    /** The cheapest order that the airline would not make for want of money. */
+    /** The cheapest order that the airline refused for lack of funds. */
     refused: refused == null ? null : BigInt(refused),
     marked: EVERY_MARK.filter((_key, place) => (Number(marked ?? 0) >> place) % 2 === 1),
     /** The balance that an operator was paged about. */
@@ -176,7 +176,7 @@ async function readNeeds({ store }: Pick<FlightsPorts, 'store'>, holds: bigint |
   };
 }
 
-/** A sum or a count, as the driver has it. */
+/** A sum or a count, as the driver returns it. */
 type Sum = number | string | null;
 
 const walletsNeed = ({ options }: FlightsPorts, { open, due }: Needs): Record<ShortWallet['wallet'], bigint> => ({
@@ -185,20 +185,20 @@ const walletsNeed = ({ options }: FlightsPorts, { open, due }: Needs): Record<Sh
   treasury: due,
 });
 
-/** A pay-out that was sent has left the treasury, or is about to. One that fails for certain is due again. */
+/** True if no pay-out was sent. A sent one has left the treasury, or is about to; if it fails, it is due again. */
 const isUnsent = (subject: RawBuilder<unknown>) =>
   sql<SqlBool>`not exists (select 1 from effects where live_key = ${liveKey('payout', '')} || ${subject} and state in ('sent', 'done'))`;
 
 const LOW = 'operator_funds_low';
 const ENDING = 'operator_funds_ending';
 const EVERY_MARK = [`${LOW}:authority`, `${LOW}:facilitator`, `${LOW}:treasury`, `${ENDING}:authority`];
-/** A bit for each mark that is there. */
+/** Bit mask of the marks that are set. */
 const MARKED = sql<Sum>`sum(case ${sql.join(
   EVERY_MARK.map((key, place) => sql`when key = ${sql.lit(key)} then ${sql.lit(2 ** place)}`),
   sql` `,
 )} else 0 end)`;
 
-/** Pages about wallets that are low or ending, and forgets the marks of those that are filled up again. */
+/** Pages about wallets that are low or ending, and clears the marks of those that are filled up again. */
 async function tell(
   ports: FlightsPorts,
   { marked }: Needs,
@@ -241,28 +241,28 @@ export function shown({ wallet, address, asset, holds, needs }: ShortWallet) {
 
 interface ShortBalance {
   readonly provider: string;
-  /** Micro-dollars. null: the airline does not say, and has refused an order for want of it, which waits for a refill. */
+  /** Micro-dollars; null if the airline does not disclose it, and has refused an order for lack of funds. */
   readonly holds: bigint | null;
-  /** Micro-dollars: the tickets that are not ordered yet, and the one that is asked about. */
+  /** Micro-dollars: the price of the tickets that are not ordered yet, and of the ticket in question. */
   readonly needs: bigint;
 }
 
 const KEPT_MS = 60_000;
 const PATIENCE_MS = 5_000;
 const BALANCE_MARK = `${LOW}:airline`;
-/** In the mark of a balance that cannot be read: below any that can be. */
+/** Stands for an unreadable balance in its mark; lower than any real balance. */
 const UNREAD = -1n;
 
 /**
- * Watches the balance at the airline. It refuses tickets that it cannot cover beside those paid and not ordered; where
- * it is hidden, those that cost as much as a refused order. Unpaid locks take nothing of it, but an operator is paged
- * once when locks and orders together need more than it holds.
+ * Watches the balance with the airline. Refuses a ticket that it cannot cover on top of those paid and not ordered, or,
+ * if the balance is hidden, one that costs as much as a refused order. Unpaid locks reserve nothing, but an operator is
+ * paged once when locks and orders together need more than the balance.
  */
 function createAirlineBalance(ports: FlightsPorts) {
   const { provider, clock, log } = ports;
   let last: { readonly atMs: number; readonly held: Promise<bigint | null> } | null = null;
 
-  /** null: the airline does not say, or not in dollars. */
+  /** Returns null if the airline does not answer in time, or not in dollars. */
   async function read(): Promise<bigint | null> {
     const inTime = new AbortController();
     try {
@@ -285,7 +285,7 @@ function createAirlineBalance(ports: FlightsPorts) {
     return last.held;
   }
 
-  /** `isPaid`: asking about other tickets pages no operator. */
+  /** Returns the balance if it is too low for a ticket, else null. `isPaid`: as in `Ticket`. */
   async function short(ticket: bigint, now: Needs, isPaid = false): Promise<ShortBalance | null> {
     if (!provider) return null;
     const { holds, all, payable, refused } = now;
@@ -310,7 +310,7 @@ function createAirlineBalance(ports: FlightsPorts) {
 
 const IS_ITS_OWN = sql<SqlBool>`offer_id not like 'lowcost:%'`;
 
-/** The sums of the tickets that are paid for and not ordered, but for that of one intent. */
+/** Sums of the tickets that are paid and not ordered, without that of one intent. */
 const ticketsToOrder = (store: Store, holds: bigint | null, except: string) =>
   store
     .selectFrom('bookings')
@@ -337,7 +337,7 @@ function tellBalance(ports: FlightsPorts, short: ShortBalance): Promise<void> {
   });
 }
 
-/** Makes room for the next page once the balance has grown, not when an expensive offer loses its customer. */
+/** Allows the next page once the balance has grown, but not when only an expensive lock has ended. */
 async function forgetBalance({ store, log }: FlightsPorts, { low }: Needs, holds: bigint): Promise<void> {
   if (low === null || low >= holds) return;
   await store.deleteFrom('meta').where('key', '=', BALANCE_MARK).where('value', '=', String(low)).execute();

@@ -21,29 +21,29 @@ import { CAPTURE_RESERVE_MS, CLOSE_AFTER_MS } from './machine.ts';
  * it in one transaction. The intent is `booked` and has no `captured_at`; the task `capture` ends the hold.
  */
 
-/** Kept before `refund_after`, when anybody could take everything back. */
+/** A hold ends this long before `refund_after`, from when anybody can send everything back. */
 const HOLD_RESERVE_MS = 4 * HOUR_MS;
-/** A capture that still fails so long before it is paged: it was tried since the reserve began. */
+/** A capture that still fails this long before `refund_after` pages an operator; tries began with the reserve. */
 const PAGED_BEFORE_MS = 3 * HOUR_MS;
 
-/** True for an intent whose price was not captured yet, as far as the database knows: a refund ends it, or a capture. */
+/** True while the price is not captured, as far as the database knows. A refund or a capture ends the hold. */
 export const isHeld = ({ status, captured_at_ms }: IntentRow): boolean =>
   status === 'booked' && captured_at_ms === null;
 
-/** True where the escrow's program captures in part, and authorizes: the shipped one, not one before it or a changed one. */
+/** True if the escrow's program can capture in part and authorize: only the shipped one can. */
 export async function takesParts({ cluster }: FlightsPorts, { program_id }: IntentRow): Promise<boolean> {
   const { isShippedAt } = await import('../../escrow/deployment/index.ts');
   return isShippedAt(cluster, program_id as Address, escrowElf());
 }
 
-/** How long the price of a new ticket stays in escrow (milliseconds); 0: it is captured at once. */
+/** How long the price of a new ticket stays in escrow (milliseconds); 0 if it is captured at once. */
 export async function holdMs(ports: FlightsPorts, intent: IntentRow): Promise<number> {
   const nowMs = ports.clock.now();
   const untilMs = Math.min(
     (intent.ticketed_at_ms ?? nowMs) + ports.options.holdAfterTicketMs,
     intent.refund_after_ms - HOLD_RESERVE_MS,
   );
-  // A database that was put back may know from the chain that it was captured.
+  // A restored database may know from the chain that it was captured.
   if (untilMs <= nowMs || intent.captured_at_ms !== null) return 0;
   const { kind, payout } = refundRuleOf(lockedOffer(intent), BigInt(intent.amount));
   const isRefundable = kind === 'refundable' && payout !== null && payout > 0n;
@@ -51,7 +51,7 @@ export async function holdMs(ports: FlightsPorts, intent: IntentRow): Promise<nu
 }
 
 /**
- * True where a refund comes out of the escrow: it holds the price and can release a part in time, or has done so.
+ * True if a refund comes out of the escrow, because it can still release part of the price in time, or has done so.
  * Otherwise the price is captured, and the treasury pays.
  */
 export async function releases(ports: FlightsPorts, escrows: Escrows, intent: IntentRow): Promise<boolean> {
@@ -62,7 +62,7 @@ export async function releases(ports: FlightsPorts, escrows: Escrows, intent: In
   return outcome === 'releases' && isInTime && takesParts(ports, intent);
 }
 
-/** Ends the hold of a price that was captured. */
+/** Records a capture, which ends the hold. */
 export const noteCaptured = (ports: FlightsPorts, { intent_id }: IntentRow, signature: string | null): Promise<void> =>
   inTurn(ports.store, [`intents:${intent_id}`], async (tx) => {
     const nowMs = ports.clock.now();
@@ -71,7 +71,7 @@ export const noteCaptured = (ports: FlightsPorts, { intent_id }: IntentRow, sign
     await endHold(tx, intent_id, nowMs);
   });
 
-/** The escrow ends later than its booking did: it is closed so much later. */
+/** Ends a hold. The escrow has ended only now, so its closing is put off. */
 export async function endHold(tx: Tx, intentId: string, nowMs: number): Promise<void> {
   await tx.deleteFrom('upkeep').where('intent_id', '=', intentId).where('task', '=', 'capture').execute();
   await tx
@@ -82,7 +82,7 @@ export async function endHold(tx: Tx, intentId: string, nowMs: number): Promise<
     .execute();
 }
 
-/** Captures at the end of a hold. Where a refund came first nothing is left to capture, and the refund ends the intent. */
+/** Captures at the end of a hold. If a refund released the price first, that refund ends the intent. */
 export async function captureHeld(ports: FlightsPorts, escrows: Escrows, intent: IntentRow): Promise<void> {
   const { store, clock } = ports;
   const { intent_id, refund_after_ms } = intent;

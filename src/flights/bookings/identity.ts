@@ -2,7 +2,7 @@ import { type Secrets, sameSecret } from '../../kernel/secrets.ts';
 import type { Passenger } from '../../wire/flights/index.ts';
 import type { BookingRow } from '../base/index.ts';
 
-/** Seals passengers to their booking's row: the text opens there alone. */
+/** Place that binds sealed passengers to their booking's row. */
 const place = (intentId: string): string => `bookings.passengers_sealed.${intentId}`;
 
 type Sealed = Pick<BookingRow, 'intent_id' | 'passengers_sealed'>;
@@ -13,7 +13,7 @@ export const sealPassengers = (secrets: Secrets, intentId: string, passengers: r
 export const openPassengers = (secrets: Secrets, { intent_id, passengers_sealed }: Sealed): Passenger[] =>
   JSON.parse(secrets.decrypt(place(intent_id), passengers_sealed)) as Passenger[];
 
-/** The lead passenger's family name; null once the personal data is purged, or where none was recorded. */
+/** The lead passenger's family name; null if none was recorded, or the personal data is purged. */
 export const leadFamilyName = (secrets: Secrets, booking: Sealed | undefined): string | null =>
   booking?.passengers_sealed ? (openPassengers(secrets, booking)[0]?.family_name ?? null) : null;
 

@@ -51,8 +51,8 @@ export interface IntentTools {
 }
 
 /**
- * GET /air/intents/{intent_id}. The code also shows the booking reference and the reason for a rejection; it is judged in
- * every state alike.
+ * GET /air/intents/{intent_id}. With the support code it also shows the travellers, the booking reference and the
+ * reason for a rejection. A code is checked in every state.
  */
 export async function showIntent(
   { ports, escrows }: IntentTools,
@@ -86,8 +86,8 @@ const observed = (escrows: Escrows, row: IntentRow): Promise<number | null> =>
   unlessSilent(escrows.held(row).then(asInteger), () => row.observed_amount);
 
 /**
- * POST /air/intents (CONTRACT, section 2): check, verify, open the escrow, settle, show. The funding wallet is the
- * payer: a stranger could otherwise take his (wallet, offer) pair and name a refund wallet of their own.
+ * POST /air/intents (CONTRACT, section 2): check, verify, open the escrow, settle, show. The funding wallet must be the
+ * payer, or a stranger could take its (wallet, offer) pair and name another refund wallet.
  */
 export function createIntentCall(
   tools: IntentTools,
@@ -149,14 +149,14 @@ export function createIntentCall(
     async undo(payment) {
       const row = await byPayment(ports, payment);
       if (!row || !(await abandon(ports, row))) return;
-      // At once: until then the rent is tied up. The worker does what fails here.
+      // At once, because the rent is tied up until then. The worker retries what fails here.
       const { createStepRunner } = await import('./steps.ts');
       await createStepRunner(ports, escrows).carryOutNow(row.intent_id);
     },
   };
 }
 
-/** A process that lacks the escrow's key leaves it to one that has it. */
+/** Failures that may pass: another process may have the escrow's key. */
 const MAY_PASS = ['cluster_failed', 'operator_key_unusable'] as const;
 
 /** Only a refusal ends the payment. While the outcome is unknown, the same payment can go on from here. */
@@ -167,19 +167,19 @@ function notOpened(error: unknown): unknown {
 }
 
 const PLACE_POLL_MS = 100;
-/** The pair, and the payer's one creation: both may be held by one that died. */
+/** The pair, and the payer's one creation: a dead creation may hold either. */
 const PLACES = 2;
 
 type Held = Extract<Taken, { holder: Holder }>;
 
-/** Takes the (wallet, offer) pair and the payer's one creation for this payment, or refuses by their holders. */
+/** Takes the (wallet, offer) pair and the payer's one creation for this payment, unless others hold them. */
 async function holdPair(
   { ports, escrows }: IntentTools,
   request: CreateIntentRequest,
   payment: Payment,
   offer: OfferToLock,
 ): Promise<IntentRow> {
-  // Before the payment the payer was unknown, and the wallet's account may have been closed since.
+  // The payer was unknown before the payment, and the wallet's account may have been closed since.
   await checkRefundWallet(ports, request.refund_wallet ?? payment.payer);
   await checkProgram(ports);
   const untilMs = ports.clock.now() + ports.options.creationWaitMs;
@@ -206,14 +206,14 @@ async function holdPair(
   return row;
 }
 
-/** Shows the paid intent with a new support code; a slow first run must not replace the code of a second one. */
+/** Shows a paid intent with a new support code. A slow first run must not replace the code of a second one. */
 async function reveal(ports: FlightsPorts, payment: Payment, held?: IntentRow): Promise<Answer> {
   const { store, ids, clock, secrets } = ports;
   const row = held ?? (await byPayment(ports, payment));
   if (!row || row.abandoned === 1) throw new Error('a paid intent was given up');
   const code = ids.supportCode();
   const nowMs = clock.now();
-  // The answer that holds the code is kept after it, and waits for the disk.
+  // Need not wait for the disk: the answer with the code is written after it, and does.
   const shown = await regained(store)
     .updateTable('intents')
     .set({
@@ -232,7 +232,7 @@ async function reveal(ports: FlightsPorts, payment: Payment, held?: IntentRow): 
   return { status: 201, body };
 }
 
-/** What the airline takes from the seller's balance for an offer; a carrier's web site takes nothing of it. */
+/** The amount that the airline takes from the seller's balance for an offer; a carrier's web site takes none. */
 const sellersPart = ({ offer_id: id }: CreateIntentRequest, { offer }: OfferToLock): bigint =>
   isLowcost(id) ? 0n : (ticketTotal(offer) ?? 0n);
 
@@ -257,7 +257,7 @@ const NOT_YET = {
   refund_tx_hash: null,
 } as const;
 
-/** The row of an intent that a payment asks for: not shown yet, and with no code. */
+/** Makes the row of a new intent, not shown yet and without a support code. */
 async function newIntent(
   ports: FlightsPorts,
   escrows: Escrows,
@@ -269,7 +269,7 @@ async function newIntent(
   const refundWallet = request.refund_wallet ?? payment.payer;
   const nowMs = clock.now();
   const { refundCommitment } = await loadAddress();
-  // The id names the refund owner, so that money which comes after the escrow was closed still reaches him.
+  // The id commits to the refund owner, so that money that arrives after the close can still reach them.
   const intentId = ids.committed('int', (start) => refundCommitment(start, refundWallet as Address));
   const place = await escrows.place(intentId);
   const amount = ticketTotal(offer) ?? 0n;

@@ -6,10 +6,10 @@ import { isLowcost, knownAs } from '../offers/index.ts';
 import { MOST_QUESTIONS, type Next, NOT_TICKETED, stuck } from './machine.ts';
 import { purchaseOrder } from './order-record.ts';
 
-/** `none`: the airline knows of no order. `unknown`: it does not answer. */
+/** The airline's answer. `none`: it has no order. `unknown`: it does not answer. */
 export type AirlineWord = ProviderOrder | 'none' | 'unknown';
 
-/** Asks the airline, or the web site that sold the ticket, about the order of an intent at this moment. */
+/** Asks the airline, or the web site that sold the ticket, about an intent's order. */
 export async function askAirline(ports: FlightsPorts, intent: IntentRow): Promise<AirlineWord> {
   try {
     if (!isLowcost(intent.offer_id)) {
@@ -31,7 +31,7 @@ export async function askAirline(ports: FlightsPorts, intent: IntentRow): Promis
 export const statusOf = (word: AirlineWord): ProviderOrder['status'] | 'none' | 'unknown' =>
   typeof word === 'string' ? word : word.status;
 
-/** The last attempt at an order, of whatever outcome. There are few: sorting them here needs no index. */
+/** The last attempt at an order, with any outcome. There are few, so sorting them here needs no index. */
 async function lastOrderEffect(on: Store, intentId: string) {
   const attempts = await on
     .selectFrom('effects')
@@ -42,7 +42,7 @@ async function lastOrderEffect(on: Store, intentId: string) {
   return attempts.sort((a, b) => a.attempt - b.attempt).at(-1);
 }
 
-/** Ends the last order attempt of an intent, if any, by a person's word or a late confirmation. */
+/** Ends the last order attempt of an intent, if any, after a person's decision or a late confirmation. */
 export async function concludeOrderEffect(
   tx: Tx,
   intentId: string,
@@ -62,9 +62,9 @@ export async function concludeOrderEffect(
 }
 
 /**
- * Asks the airline before refunding a booking without a known order, or whose order a person denied. A shown order
- * wins; after a person's word, an unticketed one is cancelled first. A silent airline keeps a refused order's money in
- * escrow, but not that of a booking that was never ordered. @returns null when the money may go back
+ * Asks the airline before a refund of a booking without a known order, or after a person decided that no ticket exists.
+ * A found order wins, but after a person's decision an unticketed one is cancelled first. A silent airline keeps the
+ * money of a refused order in escrow, but not that of a booking never ordered. @returns null if the refund can go on
  * @throws Problem `provider_failed` while the airline does not answer
  */
 export async function lateTicket(
@@ -84,7 +84,7 @@ export async function lateTicket(
   const order = byPerson ? await cancelled(ports, word) : word;
   if (order.status === 'cancelled' || order.status === 'failed') return null;
   if (byPerson && order.status !== 'ticketed') {
-    // An unconfirmed purchase on a website is no order that its carrier shows.
+    // A carrier does not show an unconfirmed purchase on its web site as an order.
     const isShown = order.status === 'confirmed' || !isLowcost(intent.offer_id);
     return isShown ? askedAgain(booking, 'order_not_cancelled') : null;
   }
@@ -96,16 +96,16 @@ export async function lateTicket(
   };
 }
 
-/** The money stays where it is, and a person decides in the end. */
+/** Keeps the money where it is. After enough questions a person decides. */
 function askedAgain({ attempts }: BookingRow, why: string): Next<'stuck'> {
   if (attempts >= MOST_QUESTIONS) return stuck(why);
   throw problem('provider_failed');
 }
 
-/** How long after a refund an airline may still come up with an order. */
+/** How long after a refund we check that the airline has no order after all. */
 const LOOKED_FOR_MS = 3 * DAY_MS;
 
-/** Cancels an unticketed order found after a refund, and pages about a ticket, a loss. @returns true: look no more */
+/** Cancels an unticketed order found after a refund, and pages about a ticket, a loss. @returns true to stop looking */
 export async function lookForLateTicket(ports: FlightsPorts, intent: IntentRow, endedForMs: number): Promise<boolean> {
   const word = await askAirline(ports, intent);
   const isLast = endedForMs >= LOOKED_FOR_MS;
@@ -119,7 +119,7 @@ export async function lookForLateTicket(ports: FlightsPorts, intent: IntentRow, 
   ports.log('error', 'ticket_after_refund', { intent_id: intent.intent_id, status: order.status });
   const held = `now holds ${knownAs(order.providerOrderId)} (${order.status}). Cancel it with the airline`;
   await tell(ports, intent, held, order);
-  // A person knows of a ticket; until it is issued the airline is asked to cancel it again.
+  // A ticket was paged, and is left to a person. An order without a ticket is cancelled again next time.
   return order.status === 'ticketed' || isLast;
 }
 
@@ -130,7 +130,7 @@ const tell = (ports: FlightsPorts, { intent_id }: IntentRow, what: string, order
     fields: { intent_id, provider_order_id: order?.providerOrderId ?? null, status: order?.status ?? null },
   });
 
-/** Cancels an order that may still be ticketed, where the airline does that. */
+/** Tries to cancel an order that may still be ticketed. Returns its latest known state. */
 async function cancelled(ports: FlightsPorts, order: ProviderOrder): Promise<ProviderOrder> {
   const isOpen = order.status === 'pending' || order.status === 'confirmed';
   if (!isOpen || !ports.provider) return order;

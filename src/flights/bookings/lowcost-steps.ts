@@ -38,11 +38,11 @@ class Ended extends Error {
 }
 
 /*
- * The steps of a booking that the fulfiller buys. Past the pay button nothing is tried again, and only certainty about
- * the ticket allows a refund: an unknown outcome waits for a person, with the money in the escrow.
+ * The steps of a booking that the fulfiller buys. After the pay button nothing is retried, and a refund needs certainty
+ * that there is no ticket: an unknown outcome waits for a person, with the money in escrow.
  */
 
-/** Leaves the recheck to the till, which must ask for the escrowed price. */
+/** Leaves the price check to the carrier's checkout, which must ask for the escrowed price. */
 export const queued: Step<'queued', LowcostTools> = async (tools, _booking, intent) =>
   isTooLateToOrder(tools, intent) ? refund('deadline_passed') : { to: 'ordering' };
 
@@ -60,7 +60,7 @@ export async function ordering(tools: LowcostTools, booking: BookingRow, intent:
     if (left === 'none') {
       return error.code === 'offer_not_found' ? refund('offer_unavailable') : retryOrRefund(booking, error);
     }
-    // The attempt is alive, and the button may have been pressed: the fulfiller is asked, and never presses again.
+    // The attempt is alive, so the pay button may have been pressed: the fulfiller is only asked, and never buys again.
     if (booking.attempts < MOST_QUESTIONS) throw error;
     return stuck('outcome_unknown');
   }
@@ -76,7 +76,7 @@ const buy = (
     subject: intent.intent_id,
     reference: intent.intent_id,
     async create() {
-      // The passengers went with a database that was put back.
+      // Rebuilt after a restore of the database, which lost the passengers.
       if (booking.passengers_sealed === '') throw new Ended({ kind: 'offer_gone' });
       const outcome = await fulfiller.book({
         reference: intent.intent_id,

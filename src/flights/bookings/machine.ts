@@ -22,14 +22,14 @@ import type { Escrows } from './escrows.ts';
 import type { createMails, Written } from './mails.ts';
 
 /**
- * Moves a booking: the request that pays for it, the step runner, an operator, the sweep of unbooked intents, or what
- * compares a restored database with the chain.
+ * Moves a booking: the request that pays for it, the step runner, an operator, the sweep of unbooked intents, or the
+ * reconciliation of a restored database.
  */
 type Mover = 'payment' | 'runner' | 'operator' | 'sweep' | 'reconcile';
 
 type Moves = Readonly<Partial<Record<BookingState, readonly Mover[]>>>;
 
-/** `work`: has a step (steps.ts). `unordered`: the airline's balance is kept for it. `to`: next states, and their movers. */
+/** `work`: has a step (steps.ts). `unordered`: reserves airline balance. `to`: next states, and their movers. */
 interface Standing {
   readonly work: boolean;
   readonly unordered?: true;
@@ -52,24 +52,24 @@ export const BOOKING_STATES = {
   },
   ticketing: {
     work: true,
-    // To itself: the airline is asked again later.
+    // `ticketing` again: the airline is asked again later.
     to: { ticketing: ['runner'], capturing: ['runner'], refunding: ['runner'], stuck: ['runner'] },
   },
-  // A ticket exists: never to a refund.
+  // A ticket exists, so this never leads to a refund.
   capturing: { work: true, to: { booked: ['runner'], stuck: ['runner'] } },
   booked: { work: false, to: {} },
-  // To `ticketing` when the airline confirms after a person said that there is no ticket.
+  // Back to `ticketing` if the airline confirms an order late, even after a person decided that there is no ticket.
   refunding: { work: true, to: { refunded: ['runner'], ticketing: ['runner'], stuck: ['runner'] } },
   refunded: { work: false, to: {} },
-  // Waits for a person: an operator lets it continue in any state with work.
+  // Waits for a person: an operator can continue it in any state with work.
   stuck: { work: false, to: {} },
 } as const satisfies Readonly<Record<BookingState, Standing>>;
 
 const BEGINNINGS: Moves = {
   settling: ['payment'],
-  // No customer's booking: only the escrow is given back.
+  // Not a customer's booking: it only gives the escrow back.
   refunding: ['sweep'],
-  // Forgotten by a restored database: the airline or the chain has it.
+  // Missing in a restored database, but known to the airline or the chain.
   ordering: ['reconcile'],
   capturing: ['reconcile'],
 };
@@ -98,7 +98,7 @@ export function mayMove(from: BookingState, to: BookingState, by: Mover): boolea
   return moves[to]?.includes(by) ?? false;
 }
 
-/** Takes the place of a payment key in bookings that no customer paid for. */
+/** Replaces the payment key in bookings that no customer paid for. */
 export const NO_PAYMENT = 'none';
 
 export interface Move<To extends BookingState = BookingState> {
@@ -113,7 +113,7 @@ type NewBooking = Pick<
   'intent_id' | 'state' | 'payment_key' | 'passengers_sealed' | 'refund_reason' | 'due_at_ms'
 >;
 
-/** Writes a booking down; undefined when its intent has one already, in any process: its key is the intent's. */
+/** Writes a booking. Returns undefined if its intent already has one: they share the key. */
 export async function beginBooking(
   on: Store | Tx,
   by: Mover,
@@ -121,7 +121,7 @@ export async function beginBooking(
   nowMs: number,
 ): Promise<BookingRow | undefined> {
   if (!BEGINNINGS[row.state]?.includes(by)) throw new Error(`no booking begins as ${row.state} by ${by}`);
-  // The payment or effect that follows reaches the disk before it is carried out, and this row with it.
+  // Need not wait for the disk: the payment or effect that follows does, before it is carried out.
   return regained(on)
     .insertInto('bookings')
     .values({ ...row, requested_at_ms: nowMs, lease_until_ms: 0, updated_at_ms: nowMs })
@@ -131,9 +131,9 @@ export async function beginBooking(
 }
 
 /**
- * Moves a booking on and gives its lease back, or holds it on (`heldUntil`). A runner moves it under its fence; others move the state that they saw
- * and raise the fence, which stops a runner at work. A payment's request is guarded by its key and the state. A refund
- * decides that nothing was bought, so it calls browsers off. @throws LeaseLost, with nothing written
+ * Moves a booking on and returns its lease, or keeps it (`heldUntil`). A runner moves it under its fence. Others move
+ * the state that they saw, and raise the fence to stop a runner at work. A payment is guarded by its key and the state.
+ * A refund decides that nothing was bought, so it calls browsers off. @throws LeaseLost, with nothing written
  */
 export async function moveBooking(
   tx: Tx,
@@ -176,7 +176,7 @@ export const hasten = (tx: Tx, intentIds: readonly string[], nowMs: number) =>
     .where('due_at_ms', '>', nowMs)
     .execute();
 
-/** Deletes a booking whose payment has failed for certain; false when it went on, or is gone. */
+/** Deletes a booking whose payment has certainly failed. Returns false if it has moved on or is gone. */
 export async function dropBooking(tx: Tx, { intent_id, payment_key }: Pick<BookingRow, 'intent_id' | 'payment_key'>) {
   const dropped = await tx
     .deleteFrom('bookings')
@@ -187,16 +187,16 @@ export async function dropBooking(tx: Tx, { intent_id, payment_key }: Pick<Booki
   return dropped.numDeletedRows > 0n;
 }
 
-/** Renewed while a step is taken; a worker that died is overtaken after it. */
+/** Renewed during a step. After it, another worker takes over from one that died. */
 export const LEASE_MS = 10_000;
 /** Longer than any one step takes: an airline may need two minutes for an order. */
 export const STEP_MS = 5 * 60_000;
-/** The longest that a step is put off, whatever an airline asks for. */
+/** The longest that a step is postponed, even if an airline asks for more. */
 export const FARTHEST_MS = 10 * 60_000;
 
 const withoutWork = (Object.keys(BOOKING_STATES) as BookingState[]).filter((state) => !isWork(state));
 
-/** Bookings with work. It names the other states, in the words of the index, which then outlives a new state with work. */
+/** Bookings with work. Repeats the condition of the index, which names the other states, so that it covers new ones. */
 export const OPEN_BOOKINGS = sql.raw<SqlBool>(`state not in (${withoutWork.map((state) => `'${state}'`).join(', ')})`);
 
 export const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
@@ -208,11 +208,11 @@ export const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
   mostMs: STEP_MS,
   farthestMs: FARTHEST_MS,
   counts: 'failures',
-  // A failure may pass by itself: retried without end, and an operator is paged once.
+  // A failure may pass by itself, so it is retried without end. An operator is paged once.
   retry: { firstMs: 250, factor: 2, mostMs: 60_000, jitter: 'none', tellAfter: 24, giveUp: { after: 'never' } },
 };
 
-/** Unknown errors stop after so many failures instead of being retried without end. */
+/** A step with unknown errors is stuck after this many failures, instead of being retried without end. */
 export const MOST_FAULTS = 24;
 
 /** The outcome of a step: the next state of the booking, and what its intent shows from then on. */
@@ -221,7 +221,7 @@ export interface Next<To extends BookingState = BookingState> extends Move<To> {
   readonly also?: Written | undefined;
 }
 
-/** The outcomes that the table allows a state: each with work may get stuck. */
+/** The outcomes that the table allows for a state. Every state with work may also get stuck. */
 export type NextOf<State extends WorkState> = Next<
   (keyof (typeof BOOKING_STATES)[State]['to'] & BookingState) | 'stuck'
 >;
@@ -245,13 +245,13 @@ export function createClaims(ports: FlightsPorts) {
 
     hold: (claim: BookingRow): Promise<void> => queue.check(claim),
 
-    /** The fence of a booking's effects. */
+    /** The guards of a booking's effects. */
     guard: (claim: BookingRow) => ({
       fence: () => queue.check(claim),
       held: sql<SqlBool>`exists (select 1 from bookings where intent_id = ${claim.intent_id} and fence = ${claim.fence})`,
     }),
 
-    /** Notes something on the intent in the middle of a step, under the fence. */
+    /** Changes the intent in the middle of a step, under the fence. */
     note: (claim: BookingRow, intent: Next['intent'] & object): Promise<void> =>
       inTurn(store, [`intents:${claim.intent_id}`], async (tx) => {
         await queue.check(claim, tx);
@@ -259,8 +259,8 @@ export function createClaims(ports: FlightsPorts) {
       }),
 
     /**
-     * Writes the outcome of a step: all of it, or (the fence was raised) nothing.
-     * @returns true while the claim is held on, as it is now: its next step is due at once
+     * Writes the outcome of a step in one transaction, or nothing if the fence was raised. Updates `claim`.
+     * @returns true if the next step is due at once, so the lease is kept
      */
     async advance(claim: BookingRow, { to, change, intent, also }: Next): Promise<boolean> {
       const nowMs = clock.now();
@@ -269,7 +269,7 @@ export function createClaims(ports: FlightsPorts) {
       const goesOn = isWork(to) && (change?.due_at_ms ?? nowMs) <= nowMs;
       const heldUntil = goesOn ? leaseTime(store, clock)(LEASE_MS) : undefined;
       const tasks = to === 'booked' || to === 'refunded' ? await tasksAfter(ports, intent_id, to) : null;
-      // A step on the way can be repeated, and the next one waits for the disk before it acts.
+      // Need not wait for the disk before the last step: a step can be repeated, and the next one waits before it acts.
       const on = isWork(to) ? regained(store) : store;
       const write = async (tx: Tx) => {
         await moveBooking(tx, claim, { by: 'runner', to, change, heldUntil }, nowMs);
@@ -288,7 +288,7 @@ export function createClaims(ports: FlightsPorts) {
       return goesOn;
     },
 
-    /** Puts a step off, longer each time, or for as long as the airline asks. */
+    /** Postpones a step, longer each time, or for as long as the airline asks. */
     postpone: (claim: BookingRow, error: unknown): Promise<void> =>
       queue.postpone(claim, error, ({ code, failures, tells }) => {
         const { intent_id, state } = claim;
@@ -313,21 +313,21 @@ export interface StepTools {
   readonly mails: ReturnType<typeof createMails>;
 }
 
-/** A step, repeatable after any crash; it refunds only where certainly no ticket exists. null: it wrote by itself. */
+/** A repeatable step. Refunds only if certainly no ticket exists. Returns null if it wrote the outcome itself. */
 export type Step<State extends WorkState, Tools = StepTools> = (
   tools: Tools,
   booking: BookingRow,
   intent: IntentRow,
 ) => Promise<NextOf<State> | null>;
 
-/** Time kept before `refund_after` for an airline step to end, and for a capture to land. */
+/** Time reserved before `refund_after` for an airline step to end, and for a capture to land. */
 const AIRLINE_STEP_MS = 10 * 60_000;
 export const CAPTURE_RESERVE_MS = 30 * 60_000;
-/** How often an airline that doesn't answer is asked before the money goes back (nothing is ordered then). */
+/** How often a silent airline is asked before the money goes back (nothing is ordered then). */
 export const MOST_TRIES = 12;
 /** How often an unknown outcome is asked about before it waits for a person. */
 export const MOST_QUESTIONS = 24;
-/** The reason of a refund after an operator heard from the airline that there is no ticket. */
+/** Refund reason after an operator decided that there is no ticket. */
 export const NOT_TICKETED = 'not_ticketed';
 
 export const refund = (reason: string): Next<'refunding'> => ({ to: 'refunding', change: { refund_reason: reason } });
@@ -340,18 +340,18 @@ export function retryOrRefund(booking: BookingRow, error: unknown): Next<'refund
 
 type Timed = Pick<StepTools, 'ports'>;
 
-/** True when an airline step, or a capture, could end after the escrow's deadline. */
+/** True if an airline step could end after the escrow's deadline. */
 export const isTooLateToOrder = ({ ports }: Timed, intent: IntentRow): boolean =>
   ports.clock.now() + AIRLINE_STEP_MS > intent.refund_after_ms;
 
 export const isTooLateToWait = ({ ports }: Timed, intent: IntentRow): boolean =>
   ports.clock.now() + CAPTURE_RESERVE_MS > intent.refund_after_ms;
 
-/** The program closes an escrow 30 days after its end at the soonest, by the chain's clock (docs/escrow.md, Close). */
+/** The program lets an escrow be closed 30 days after its end, by the chain's clock (docs/escrow.md, Close). */
 export const CLOSE_AFTER_MS = 30 * DAY_MS + HOUR_MS;
 const FIRST_LOOK_MS = 10 * 60_000;
 
-/** How far ahead a task is ever put. A journey ends within 360 days of its search, and its return not much later. */
+/** The farthest ahead that a task is planned. Journeys depart within 360 days of the search, and return soon after. */
 export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions): number =>
   ({
     late_money: DAY_MS,
@@ -363,7 +363,7 @@ export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions)
     purge: (2 * 365 + purgeAfterDays) * DAY_MS,
   })[task];
 
-/** The sweeper's tasks after the end of a booking. After a refund the airline is asked about its order. */
+/** The sweeper's tasks after a booking ends. After the refund of an order, they look for a late ticket. */
 async function tasksAfter({ store, provider }: FlightsPorts, intentId: string, end: 'booked' | 'refunded') {
   const wasAsked = () =>
     store
@@ -382,11 +382,11 @@ async function tasksAfter({ store, provider }: FlightsPorts, intentId: string, e
   };
 }
 
-/** Plans a question to the airline about a ticket after a refund that an operator's word allowed. */
+/** Plans to ask the airline for a ticket after a refund that relied on an operator's word. */
 export const watchForTicket = (tx: Tx, intentId: string, nowMs: number) =>
   planTasks(tx, intentId, nowMs, { late_ticket: FIRST_LOOK_MS });
 
-/** Plans tasks so long from now; those that are planned stay. */
+/** Plans tasks this many milliseconds from now. Tasks that are already planned stay as they are. */
 export async function planTasks(tx: Tx, intentId: string, nowMs: number, afterMs: Partial<Record<UpkeepTask, number>>) {
   const tasks = Object.entries(afterMs) as [UpkeepTask, number][];
   await tx

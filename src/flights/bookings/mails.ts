@@ -23,7 +23,7 @@ export interface OrderChange {
 
 /**
  * Mails to the lead passenger, worded outside any transaction and written with the change. A booking without passengers
- * gets none, and a mail that fails to be worded fails no booking. `occasion` tells apart mails of one kind.
+ * gets none, and a failure to word a mail does not fail the booking. `occasion` tells mails of one kind apart.
  */
 export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'log' | 'outbox'>) {
   async function about(booking: Addressed, facts: MailFacts, occasion?: string, attachments?: readonly Attachment[]) {
@@ -41,7 +41,7 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
           kind: 'email',
           dedupKey: `mail:${facts.kind}:${booking.intent_id}${occasion === undefined ? '' : `:${occasion}`}`,
           intentId: booking.intent_id,
-          // The family name proves the right to a refund: it does not travel in mails, nor lie in mail files.
+          // The family name proves the right to a refund, so mails and their files leave it out.
           to: { name: lead.given_name, address: lead.email },
           subject,
           text,
@@ -58,11 +58,11 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
     }
   }
 
-  /** Only a request for a refund is about an earlier order. */
+  /** The booking reference of an existing order, which only mails about refund requests need. */
   const keptReference = async (intentId: string, { kind }: MailFacts): Promise<string | null> =>
     kind.startsWith('refund_request') ? referenceIn((await orderOf(ports.store, intentId))?.document) : null;
 
-  /** Nothing when the airline's times make no sense: the mail is worth more than its attachment. */
+  /** Returns no attachment if the airline's times make no sense: the mail matters more. */
   async function calendarOf(order: Order): Promise<Attachment[]> {
     const { journeyIcs } = await import('../../kernel/domain/ics.ts');
     try {
@@ -101,7 +101,7 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
       return about(booking, facts, occasion, change === 'cancelled' ? [] : await calendarOf(next));
     },
 
-    /** With the journey for the calendar: as the airline confirmed it, rather than as it was offered. */
+    /** Attaches the journey for the calendar, as the airline confirmed it rather than as it was offered. */
     async booked(booking: Addressed, intent: IntentRow, order: Order, captureTransaction: string | null) {
       const facts: MailFacts = {
         kind: 'booked',

@@ -10,12 +10,12 @@ import { type FlightsPorts, type IntentRow, lockedBags, lockedOffer, type Store 
 import { isLowcost, orderIdOf, referenceOf } from '../offers/index.ts';
 import { journeyOf } from './mails.ts';
 
-/** The order as the wire shows it (CONTRACT, section 7): no names. */
+/** The order as the wire shows it, without names (CONTRACT, section 7). */
 export function orderRecord(orderId: string, passengerCount: number, order: ProviderOrder): Order {
   return {
     order_id: orderId,
     booking_reference: order.bookingReference,
-    // The airline no longer holds a failed order.
+    // The airline no longer has a failed order.
     status: order.status === 'failed' ? 'cancelled' : order.status,
     passenger_count: passengerCount - (order.cancelledPassengers?.length ?? 0),
     total_amount_decimal: formatUsdc(parseUsdc(order.totalAmountDecimal)),
@@ -29,7 +29,7 @@ export function orderRecord(orderId: string, passengerCount: number, order: Prov
   };
 }
 
-/** Writes a ticketed order down, one an intent, in a transaction when one is given; again is harmless. */
+/** Records a ticketed order, one per intent; safe to repeat. */
 export async function keepOrder(
   { store, ids, clock }: FlightsPorts,
   { intent_id, passenger_count }: IntentRow,
@@ -38,7 +38,7 @@ export async function keepOrder(
 ): Promise<void> {
   const orderId = ids.next('ord');
   const nowMs = clock.now();
-  // The airline shows it again until the booking's end is on the disk.
+  // Need not wait for the disk: the airline can be asked again until the booking's end is on it.
   await regained(on)
     .insertInto('orders')
     .values({
@@ -62,16 +62,16 @@ export async function keptOrder(store: Store, { intent_id }: Pick<IntentRow, 'in
   return JSON.parse(row.document) as Order;
 }
 
-/** Begins the ids of tickets that only an operator knows, from the airline's support. */
+/** Prefix of the order ids of tickets that an operator recorded after asking the airline's support. */
 const DESK = 'desk:';
 
 export const isDeskOrder = (orderId: string): boolean => orderId.startsWith(DESK);
 
-/** True where the airline's interface knows the order. */
+/** True if the airline's API knows the order. */
 export const isAskable = (providerOrderId: string): boolean =>
   !isDeskOrder(providerOrderId) && !isLowcost(providerOrderId);
 
-/** The locked offer as an order by an operator's evidence. `known`: the airline's unticketed order keeps its id. */
+/** A ticketed order by an operator's evidence, made of the airline's unticketed order (`known`) or the locked offer. */
 export function deskOrder(
   intent: IntentRow,
   evidence: Pick<ResolveRequest, 'booking_reference' | 'documents'>,
@@ -103,7 +103,7 @@ export function deskOrder(
   };
 }
 
-/** The provider with both tiers' orders, and those that operators recorded: read as recorded, and cancelled by people. */
+/** Adds the lowcost tier's orders to the provider, and those that operators recorded, which only people can cancel. */
 export function withOurOrders(provider: Provider, lowcost: Fulfiller | null | undefined, store: Store): Provider {
   return {
     ...provider,
@@ -155,7 +155,7 @@ async function lookUp(store: Store, orderId: string, ask: Fulfiller['find']): Pr
   return purchaseOrder(intent, outcome);
 }
 
-/** A carrier's site confirms no bags apart: they were part of the price that it confirmed. */
+/** The bought bags, inferred from the intent: a carrier's site confirms only the price that includes them. */
 function boughtBags(intent: IntentRow): ProviderOrder['bags'] {
   const bags = lockedBags(intent);
   if (!bags || bags.amount === 0) return undefined;

@@ -43,7 +43,7 @@ export function orderCall(
   return {
     resource: `GET /air/orders/${orderId}`,
     url,
-    // The code decides the answer, so a payment is bound to it; only its keyed hash goes further.
+    // The code decides the answer, so a payment is bound to it. Only its keyed hash is passed on.
     request: { order_id: orderId, support_code: supportCodeHmac(secrets, normalisedCode(code ?? '')) },
     settle: 'after',
     async check() {
@@ -65,14 +65,14 @@ export function orderCall(
   };
 }
 
-/** Who ended an order: travellers who cancel pay the fare's penalty, an airline that cancels keeps nothing. */
+/** `airline` if it cancelled the order: it then keeps nothing. Travellers who cancel pay the fare's penalty. */
 export type CancelledBy = KeptOrder['cancelled_by'];
 
-/** The airline, where it is on record that it cancelled an intent's order without a request of ours. */
+/** Returns `airline` if it is on record that it cancelled an intent's order without our request. */
 export const cancelledBy = async (store: Store, intentId: string): Promise<CancelledBy> =>
   (await orderOf(store, intentId))?.cancelled_by ?? null;
 
-/** Asks the airline first, and keeps its answer. @throws Problem `provider_failed`, `upstream_rate_limited` */
+/** `cancelledBy`, after asking the airline. @throws Problem `provider_failed`, `upstream_rate_limited` */
 export async function cancelledByNow(ports: ChangePorts, intentId: string): Promise<CancelledBy> {
   const { store, provider } = ports;
   const order = await orderOf(store, intentId);
@@ -84,7 +84,7 @@ export async function cancelledByNow(ports: ChangePorts, intentId: string): Prom
 
 type ChangePorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'outbox' | 'provider'>;
 
-/** Writes the airline's order as it is now, with the notices of a change in one transaction, so that each is sent once. */
+/** Writes the airline's current order, with the notices of a change in one transaction, so that each is sent once. */
 export async function keepCurrent(ports: ChangePorts, order: KeptOrder, fresh: ProviderOrder): Promise<Order> {
   const { store, clock } = ports;
   const kept = JSON.parse(order.document) as Order;
@@ -121,7 +121,7 @@ const withKnownTickets = (kept: Order, next: Order): Order =>
         documents: next.documents.length === 0 ? kept.documents : next.documents,
       };
 
-/** null: nothing that a traveller has to know. A cancellation by our request is no change of the airline's. */
+/** Returns the change that a traveller has to know of, or null. Our own cancellation is no change by the airline. */
 async function changeOf(store: Store, intentId: string, kept: Order, next: Order) {
   const isOver = next.status === 'cancelled';
   if (isOver !== (kept.status === 'cancelled')) {
@@ -133,7 +133,7 @@ async function changeOf(store: Store, intentId: string, kept: Order, next: Order
   return ticketsOf(kept) === ticketsOf(next) ? null : 'tickets';
 }
 
-/** True if a cancellation of ours may have been made, or an operator owes one; failed ones end nothing. */
+/** True if we may have cancelled the order, or an operator still has to. Failed attempts do not count. */
 async function isOurs(store: Store, intentId: string): Promise<boolean> {
   if (await liveAttempt(store, 'airline_cancel', intentId)) return true;
   const byHand = await store
@@ -156,7 +156,7 @@ const flightsOf = ({ slices }: Order): string[] =>
 const ticketsOf = ({ booking_reference, documents }: Order): string =>
   [booking_reference ?? '', ...documents.map(({ number }) => number).sort()].join();
 
-/** The last error of a refund whose order only a person can cancel. */
+/** The `last_error` of a refund whose order only a person can cancel. */
 export const BY_HAND_CODE = 'cancel_by_hand';
 
 const SAID: Readonly<Record<OrderChange['change'], string>> = {
@@ -165,7 +165,7 @@ const SAID: Readonly<Record<OrderChange['change'], string>> = {
   tickets: 'changed the tickets of',
 };
 
-/** Prepares mail, page and audit of a change: once for each, though an airline may take one back and make it again. */
+/** Prepares mail, page and audit of a change, once each. A change that is undone and made again counts as new. */
 async function told(
   ports: ChangePorts,
   { order_id, intent_id, changed_at_ms: before }: KeptOrder,
@@ -194,10 +194,10 @@ async function told(
 }
 
 const MOST_BYTES = 256 * 1024;
-/** More orders than any message is about. */
+/** More orders than any message names. */
 const MOST_REFERENCES = 50;
 
-/** Takes in an airline's message, which only names orders to ask about: repeats and disorder change nothing. */
+/** Takes in an airline's message. It only names orders to ask about, so repeats and wrong order do no harm. */
 export async function takeMessage(ports: FlightsPorts, request: HttpRequest): Promise<{ readonly received: true }> {
   const { provider, store, log } = ports;
   if (!provider?.receive) throw problem('not_found', { message: 'Nothing is served at this address.' });

@@ -44,23 +44,23 @@ import { keepOrder, keptOrder } from './order-record.ts';
 
 /** Shown as `refund_reason` while the money waits for the refund wallet's token account. */
 const REFUND_WAITS = 'refund_account_missing';
-/** Why an airline refuses an order that the seller's balance does not cover. */
+/** The airline's reason to refuse an order that the seller's balance does not cover. */
 const BALANCE_LOW = 'provider_balance_low';
-/** How long an order waits for a refill of that balance before it is tried again. */
+/** How long an order waits for a refill of that balance before a retry. */
 const REFILL_S = 300;
 
 /** Asks for a slow ticket every few seconds, not twice a second for hours. */
 const TICKET_POLL: PollPolicy = { leastMs: 500, mostMs: 15_000 };
 
-/** Answers of the airline that end an order which was not made. */
+/** Answers of the airline that end an order before it is made. */
 const GONE = [
   ...(['offer_not_found', 'offer_unavailable', 'offer_expired', 'offer_repriced'] as const),
   ...(['bags_unavailable', 'seats_unavailable', 'seat_unavailable'] as const),
 ] as const;
-/** Answers that say for certain that the airline ordered nothing. */
+/** Answers that prove that the airline ordered nothing. */
 const REFUSALS = [...GONE, 'upstream_rate_limited'] as const;
 
-/** The payment's process may have died: the settlement journal knows the fate of the money. */
+/** Finishes a payment whose process may have died: the settlement journal knows what became of the money. */
 const settling: Step<'settling'> = async ({ ports, escrows }, booking, intent) => {
   const outcome = await ports.paywall.outcome(booking.payment_key);
   if (outcome === 'unknown') throw problem('payment_pending');
@@ -83,9 +83,9 @@ const settling: Step<'settling'> = async ({ ports, escrows }, booking, intent) =
 const SWEEPS = 3;
 
 /**
- * Queues a settled booking one of whose vaults holds exactly the amount, and keeps which; dust is swept to the refund wallet first.
- * Safe to repeat, and in several processes at once. @returns when the booking was requested, RFC 3339, and whether
- * another one has moved it
+ * Queues a settled booking if one of its vaults holds exactly the amount, and records which. Sweeps dust to the refund
+ * wallet first. Safe to repeat, even in several processes at once.
+ * @returns when the booking was requested (RFC 3339), and whether another process has moved it
  * @throws Problem `escrow_funding_mismatch` (expected, observed: atomic units), `escrow_missing`, `cluster_failed`
  */
 export async function queueFunded(
@@ -106,7 +106,7 @@ export async function queueFunded(
     canSweep = await escrows.sweep(at);
     observed = await escrows.held(at);
   }
-  // A surplus that can't go back now stays in the vault until it can: a capture takes the amount and no more.
+  // A surplus that can't go back now stays in the vault until it can: a capture takes only the amount.
   if (observed < expected || (observed > expected && canSweep)) {
     throw problem('escrow_funding_mismatch', {
       detail: { expected: asInteger(expected), observed: asInteger(observed) },
@@ -116,7 +116,7 @@ export async function queueFunded(
   const tell = await createMails(ports).bookingRequested(booking, intent);
   const nowMs = clock.now();
   try {
-    // A payment's own request keeps its answer after this, and waits for the disk.
+    // A payment's own request need not wait for the disk: it writes its answer after this, and that does.
     const on = by === 'payment' ? regained(store) : store;
     const write = async (tx: Tx) => {
       await moveBooking(tx, booking, { by, to: 'queued', change: { requested_at_ms: nowMs } }, nowMs);
@@ -173,7 +173,7 @@ const ordering: Step<'ordering'> = async (tools, booking, intent) => {
   } catch (error) {
     if (error instanceof OrderRefused) return afterRefusal(booking, error);
     if (!isProblem(error)) throw error;
-    // While the attempt is alive the airline may be holding an order: nothing is decided, only asked again.
+    // While the attempt is alive the airline may have an order, so we only ask again.
     const left = await effects.standing('airline_order', intent.intent_id);
     if (left === 'none') return afterProblem(booking, error);
     if (booking.attempts < MOST_QUESTIONS) throw error;
@@ -182,21 +182,21 @@ const ordering: Step<'ordering'> = async (tools, booking, intent) => {
   return afterOrder(tools, intent, order);
 };
 
-/** Only the airline's own answer gives the money back. Trouble of ours, such as a full disk, is put off like any other. */
+/** Refunds only after the airline's own answer. Our own trouble, such as a full disk, is retried like any other. */
 function afterProblem(booking: BookingRow, error: Problem) {
   if (!isProblem(error, ...GONE)) return retryOrRefund(booking, error);
-  // Tells the traveller that its balance was too low until the offer was gone.
+  // Tells the traveller that the seller's balance was too low until the offer was gone.
   if (booking.last_error === 'operator_funds_low') return refund(BALANCE_LOW);
   return refund(error.code === 'offer_not_found' ? 'offer_unavailable' : error.code);
 }
 
-/** The escrow's time is over, and nothing was ordered. */
+/** Refunds because the escrow's time is over before anything was ordered. */
 const tooLate = ({ last_error }: BookingRow) =>
   refund(last_error === 'operator_funds_low' ? BALANCE_LOW : 'deadline_passed');
 
-/** Nothing was ordered, for certain: a refusal that may pass is tried again as a new attempt, others give the money back. */
+/** Retries a refusal that may pass, as a new attempt, and refunds after others: nothing was ordered for certain. */
 function afterRefusal(booking: BookingRow, refusal: OrderRefused) {
-  // It can be filled up until the deadline, and the traveller still wants the seat.
+  // The balance can be filled up until the deadline, and the traveller still wants the seat.
   if (refusal.reason === BALANCE_LOW) {
     throw problem('operator_funds_low', { retryAfter: REFILL_S, cause: refusal });
   }
@@ -216,7 +216,7 @@ const placeOrder = (
     subject: intent.intent_id,
     reference: intent.intent_id,
     create: async () => {
-      // The passengers went with a database that was put back.
+      // Rebuilt after a restore of the database, which lost the passengers.
       if (booking.passengers_sealed === '') throw new OrderRefused(DATABASE_BEHIND, false);
       return provider.createOrder({
         reference: intent.intent_id,
@@ -243,7 +243,7 @@ async function afterOrder({ ports }: StepTools, intent: IntentRow, order: Provid
   if (order.status !== 'ticketed') {
     return { to: 'ticketing', change: { ...known, due_at_ms: nowMs + TICKET_POLL.leastMs } };
   }
-  // The ticket exists. A person decides where it costs another sum than the escrow holds.
+  // The ticket exists. If it costs another amount than the escrow holds, a person decides.
   const isPrice = order.totalCurrency === 'USD' && parseUsdc(order.totalAmountDecimal) === BigInt(intent.amount);
   if (!isPrice) return { to: 'stuck', change: { ...known, last_error: 'paid_another_price' } };
   return {
@@ -254,7 +254,7 @@ async function afterOrder({ ports }: StepTools, intent: IntentRow, order: Provid
   };
 }
 
-/** Waits for the ticket, but not longer than the escrow does. */
+/** Waits for the ticket until shortly before the escrow's deadline. */
 const ticketing: Step<'ticketing'> = async (tools, booking, intent) => {
   const { provider, clock } = tools.ports;
   if (!provider || booking.provider_order_id === null) return stuck('provider_not_configured');
@@ -263,7 +263,7 @@ const ticketing: Step<'ticketing'> = async (tools, booking, intent) => {
   const order = await provider.order(booking.provider_order_id);
   if (order.status !== 'pending' && order.status !== 'confirmed') return afterOrder(tools, intent, order);
   if (giveUp) {
-    // A worker that took the booking over may have found it ticketed since, and captured.
+    // Another worker may have taken the booking over, found it ticketed and captured.
     await tools.claims.hold(booking);
     const last = await provider.cancel(booking.provider_order_id);
     if (last.status === 'ticketed') return afterOrder(tools, intent, last);
@@ -274,11 +274,11 @@ const ticketing: Step<'ticketing'> = async (tools, booking, intent) => {
   return { to: 'ticketing', change: { due_at_ms: nowMs + pollPauseMs(TICKET_POLL, nowMs - booking.requested_at_ms) } };
 };
 
-/** A ticket exists: this is repeated until the money is captured, or held for a while, and never turns into a refund. */
+/** Captures or holds the price of a ticket. It is retried until it succeeds, and never turns into a refund. */
 const capturing: Step<'capturing'> = async ({ ports, escrows, claims, mails }, booking, intent) => {
   const heldMs = await holdMs(ports, intent);
   const landed = heldMs > 0 ? null : await escrows.capture(intent, claims.guard(booking));
-  // A database that was put back may have forgotten a refund, which released a part.
+  // A restored database may lack a refund that released a part.
   const isCaptured = landed?.captured === BigInt(intent.amount);
   const signature = isCaptured ? landed.signature : null;
   const order = await keptOrder(ports.store, intent);
@@ -300,7 +300,7 @@ const capturing: Step<'capturing'> = async ({ ports, escrows, claims, mails }, b
   };
 };
 
-/** Keys that every end of an escrow without a booking frees. */
+/** Frees the keys of an intent that ends without an order. */
 const OVER = { active_key: null, creating_key: null } as const;
 
 /** Gives back what the vault holds. An unpaid intent keeps its status, and its escrow is closed to free the rent. */
@@ -309,16 +309,16 @@ const refunding: Step<'refunding'> = async (tools, booking, intent) => {
   const opened = await ports.effects.standing('open_escrow', intent.intent_id);
   const before = await escrows.read(intent);
   const paid = booking.payment_key !== NO_PAYMENT;
-  // It was refunded and closed by a worker that died before it wrote that down.
+  // A worker refunded and closed it, and died before it recorded that.
   const isClosed = opened === 'done' && (intent.observed_amount ?? 0) > 0;
   if (!before && (paid || !isClosed)) {
-    // The transaction that opens it may still land.
+    // The transaction that opens the escrow may still land.
     if (opened === 'open') throw problem('cluster_failed');
-    // Nothing but a refund of ours closes an escrow: a node that shows none is behind, or a person has to look.
+    // Only our refunds close an escrow. If a node shows none, it is behind, or a person has to look.
     const isHidden = opened === 'done' && (await ports.effects.standing('refund', intent.intent_id)) === 'none';
     if (isHidden && booking.attempts < MOST_QUESTIONS) throw problem('cluster_failed');
     if (paid || isHidden) return stuck('escrow_missing');
-    // A creation that is alive could still open it, and nothing would ever close that escrow.
+    // A live creation could still open the escrow, and nothing would ever close it.
     if (opened !== 'done' && !(await ports.effects.callOff('open_escrow', intent.intent_id))) {
       throw problem('cluster_failed');
     }
@@ -330,14 +330,14 @@ const refunding: Step<'refunding'> = async (tools, booking, intent) => {
     const late = await lateTicket(ports, booking, intent, guard.fence);
     if (late) return late;
   }
-  // Written first: after the refund the chain no longer shows whether there was money in it.
+  // Written first: after the refund the chain no longer shows if it held money.
   const held = before?.state === 'open' ? await escrows.held(intent) : 0n;
   if (held > 0n) await claims.note(booking, { observed_amount: asInteger(held) });
   const signature = await escrows.refund(intent, guard, { closes: !paid }).catch(async (error) => {
     if (isProblem(error, 'refund_account_missing')) await tellRefundWaits(ports, claims, booking, intent);
     throw error;
   });
-  // Money that arrived after the vault was closed goes the same way.
+  // Money that arrived after the vault was closed goes back, too.
   if (before !== null && (await escrows.held(intent)) > 0n) await escrows.sweep(intent, guard);
   const funded = paid || held > 0n || (intent.observed_amount ?? 0) > 0;
   return funded ? refunded(tools, booking, intent, held, signature) : { to: 'refunded', intent: OVER };
@@ -387,7 +387,7 @@ async function tellRefundWaits(
 
 type LowcostSteps = typeof import('./lowcost-steps.ts');
 
-/** The lowcost tier buys in its own way; its steps are loaded for a booking of it. */
+/** Chooses the steps by tier. Those of the lowcost tier are loaded only for its bookings. */
 const byTier =
   <State extends WorkState>(fast: Step<State>, slow: (steps: LowcostSteps) => Step<State, LowcostTools>): Step<State> =>
   async (tools, booking, intent) => {

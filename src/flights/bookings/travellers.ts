@@ -24,7 +24,7 @@ import { isAskable } from './order-record.ts';
 interface Travellers {
   /** On the day of the last flight. */
   readonly ages: readonly number[];
-  /** null: the seller does not tell what each paid. */
+  /** Null if the seller does not disclose what each traveller paid. */
   readonly shares: readonly Share[] | null;
 }
 
@@ -34,7 +34,7 @@ export function travellersOf(secrets: Secrets, intent: IntentRow, booking: Booki
   const offer = lockedOffer(intent);
   const day = offer.slices.at(-1)?.departing_at.slice(0, 10) ?? '';
   const ages = openPassengers(secrets, booking).map(({ born_on }) => ageOn(born_on, day));
-  // The offer's traveller that each one is.
+  // Maps each passenger to a traveller of the offer.
   const searched = agesOf(offer);
   const places = searched ? seatsFor(ages, searched.seats) : ages.map((_, index) => index);
   const fares = offer.passengers?.map(({ total_amount_decimal: fare }) => (fare === null ? null : parseUsdc(fare)));
@@ -46,7 +46,7 @@ export function travellersOf(secrets: Secrets, intent: IntentRow, booking: Booki
   return { ages, shares: sharesOf(BigInt(intent.amount), ages.map(travellerType), own, seats) };
 }
 
-/** The part that a refund of these travellers (null: of all that are left) is about; null: none was refunded before. */
+/** The part of a refund of these travellers (null for all who are left); null for all of a booking without refunds. */
 export async function partLeaving(
   on: Store,
   secrets: Secrets,
@@ -56,18 +56,18 @@ export async function partLeaving(
   const gone = (await partsRefunded(on, intent.intent_id)).flatMap(passengersIn);
   if (passengers === null && gone.length === 0) return null;
   const { shares } = travellersOf(secrets, intent, await bookingOf(on, intent.intent_id)) ?? { shares: null };
-  // Equal ones, where the travellers are purged.
+  // Equal shares if the travellers' data is purged.
   const adults = Array.from({ length: intent.passenger_count }, () => 'adult' as const);
   const all = shares ?? sharesOf(BigInt(intent.amount), adults, undefined) ?? [];
   const leaves = ({ passenger }: Share) => passengers?.includes(passenger) ?? !gone.includes(passenger);
   return { ends: passengers === null, of: all.filter(leaves) };
 }
 
-/** True where the airline of an order cancels some of its travellers. */
+/** True if the order's airline can cancel single travellers. */
 export const cancelsSome = (provider: Provider | null, order: KeptOrder | undefined): boolean =>
   provider?.cancelPassengers !== undefined && order !== undefined && isAskable(order.provider_order_id);
 
-/** The travellers of a booking for several, with what a refund of each alone would give; undefined for other bookings. */
+/** The travellers of a booking for several, and what a refund of each alone would pay; undefined for other bookings. */
 export async function shownPassengers(
   ports: Pick<FlightsPorts, 'store' | 'secrets' | 'provider'>,
   intent: IntentRow,
