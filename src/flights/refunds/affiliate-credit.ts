@@ -8,10 +8,10 @@ import { changeIntent, page } from '../base/index.ts';
 import { LEASE_MS, STEP_MS } from '../bookings/index.ts';
 
 const MOST_AT_ONCE = 20;
-/** After so many failures a person looks at a pay-out. */
+/** After this many failures a pay-out needs a person's attention. */
 export const PAYOUT_TRIES = 5;
 
-/** An operator is paged once about a failing pay-out, which is tried further. */
+/** A failing pay-out pages an operator once, and is retried all the same. */
 const RETRY: RetryPolicy = {
   firstMs: 5_000,
   factor: 2,
@@ -44,7 +44,7 @@ class AccountMissing extends Error {
 
 /**
  * Pays affiliates (CONTRACT, section 8): a captured, flown journey without a refund is credited once. A pay-out is all
- * credit less all that was ever paid; a refund after it leaves a debt, which later credit fills first.
+ * credit less all earlier pay-outs: a refund after a pay-out leaves a debt, which later credit pays off first.
  */
 export function createAffiliateCredit(ports: FlightsPorts) {
   const queue = openQueue(ports, PAYOUTS);
@@ -53,12 +53,12 @@ export function createAffiliateCredit(ports: FlightsPorts) {
     failed: (payout: Payout, error: unknown) => putOff(ports, queue, payout, error),
   };
   return {
-    /** When a journey is to be credited, or a pay-out made (epoch ms), each as a query of one value. */
+    /** SQL values: when the next journey is to be credited, and the next pay-out made (epoch ms). */
     due: () => ({
       credit: sql<number | null>`${dueJourneys(ports, 1).select('credit_due_at_ms')}`,
       payouts: queueDue(ports, PAYOUTS),
     }),
-    /** Credits and pays what is due; how many steps that took. Any worker may run it. */
+    /** Credits and pays what is due. Any worker may run it. @returns the number of steps done */
     async runDue(): Promise<number> {
       const credited = await creditDueJourneys(ports, MOST_AT_ONCE);
       return credited + (await queue.runDue(work, MOST_AT_ONCE)).worked;
@@ -78,7 +78,7 @@ async function pay(ports: FlightsPorts, queue: Payouts, payout: Payout): Promise
   await queue.finish(payout, { state: 'paid', signature, paid_at_ms: ports.clock.now() });
 }
 
-/** Only the first pay-out opens a wallet's token account at our expense: rent can exceed a small share. */
+/** True if a pay-out would open the token account again. We pay its rent only once: it can exceed a small share. */
 async function wouldOpenAgain({ store, cluster, mint }: FlightsPorts, { wallet, code }: Payout): Promise<boolean> {
   const before = await store
     .selectFrom('affiliate_payouts')
@@ -122,10 +122,10 @@ function putOff(ports: FlightsPorts, queue: Payouts, payout: Payout, error: unkn
 
 type CreditPorts = Pick<FlightsPorts, 'store' | 'clock' | 'ids'>;
 
-/** A journey whose booking waits for a person is looked at again after this long. */
+/** How long a journey without a captured price waits for the next look. */
 const LOOK_AGAIN_MS = 10 * 60_000;
 
-/** Credits journeys whose last arrival has passed, up to so many. @returns how many were looked at */
+/** Credits at most `most` journeys whose last arrival has passed. @returns how many were looked at */
 async function creditDueJourneys(ports: CreditPorts, most: number): Promise<number> {
   const journeys = await dueJourneys(ports, most).select(['intent_id', 'referrer']).execute();
   for (const { intent_id, referrer } of journeys) {
@@ -144,10 +144,10 @@ const dueJourneys = ({ store, clock }: CreditPorts, most: number) =>
     .orderBy('credit_due_at_ms')
     .limit(most);
 
-/** Credits one journey and orders the pay-out of the balance, all of it or nothing; or notes that it never will be. */
+/** Credits a journey and queues a pay-out of the balance, in one transaction. Drops a journey that earns no credit. */
 async function credit(tx: Tx, { clock, ids }: CreditPorts, intentId: string, code: string): Promise<void> {
   const nowMs = clock.now();
-  // The lock on a code's balance: of two workers that credit two of its journeys, the second sees the first's.
+  // Locks the code's balance: a second worker that credits another of its journeys sees this credit.
   const affiliate = await tx
     .updateTable('affiliates')
     .set({ credited_at_ms: nowMs })

@@ -6,17 +6,17 @@ import type { ApproveRequest } from '../../wire/flights/index.ts';
 import { type FlightsPorts, leavesOthers, orderOf, type RefundRequestRow, subjectOf } from '../base/index.ts';
 import { type CancelledBy, cancelledBy, isAskable } from '../bookings/index.ts';
 
-/** The airline's answers when a case was approved. Only a decision writes it. */
+/** The airline's quote and cancellation at the time of an approval. Only a decision writes them. */
 export interface Agreement {
   readonly airline_quote: AirlineQuote | null;
   readonly cancelled_by: CancelledBy;
 }
 
-/** null: the case is not approved, or was by an earlier release, which kept no agreements. */
+/** Returns null if the case is not approved, or was approved by an earlier release, which kept no agreements. */
 export const agreementOf = ({ agreed }: Pick<RefundRequestRow, 'agreed'>): Agreement | null =>
   agreed === null ? null : (JSON.parse(agreed) as Agreement);
 
-/** The quote that an operator was shown last, without having agreed to it. */
+/** The quote that an operator saw last, without agreeing to it. */
 const shownQuote = ({ airline_quote }: Pick<RefundRequestRow, 'airline_quote'>): AirlineQuote | null =>
   airline_quote === null ? null : (JSON.parse(airline_quote) as AirlineQuote);
 
@@ -25,7 +25,7 @@ export const quoteOf = (row: Pick<RefundRequestRow, 'airline_quote' | 'agreed'>)
   return agreement === null ? shownQuote(row) : agreement.airline_quote;
 };
 
-/** The last error of a case whose approval no longer holds. */
+/** The `last_error` of a case whose approval is void. */
 export const QUOTE_GONE = 'plan_changed';
 
 export const isGranted = ({ state }: Pick<RefundRequestRow, 'state'>): boolean =>
@@ -34,7 +34,7 @@ export const isGranted = ({ state }: Pick<RefundRequestRow, 'state'>): boolean =
 export const isAgreed = (row: RefundRequestRow): boolean =>
   isGranted(row) && row.agreed !== null && !(row.state === 'stuck' && row.last_error === QUOTE_GONE);
 
-/** The quote of a plan, kept as shown; asked for only without agreement, as a newer one voids the older. */
+/** The airline's quote for a plan, stored as shown. Not requested after an agreement: a new one voids the older. */
 export async function freshQuote(ports: FlightsPorts, row: RefundRequestRow): Promise<AirlineQuote | null> {
   const orderId = await quotable(ports, row);
   if (orderId === null) return null;
@@ -50,7 +50,7 @@ export async function freshQuote(ports: FlightsPorts, row: RefundRequestRow): Pr
   return quote;
 }
 
-/** The quote that an approval takes: the agreed one, or a valid shown one. @throws Problem `plan_changed` */
+/** The quote that an approval uses: the agreed one, or the shown one if still valid. @throws Problem `plan_changed` */
 export async function agreedQuote(ports: FlightsPorts, row: RefundRequestRow, request: ApproveRequest) {
   if ((await quotable(ports, row)) === null) {
     // The operator was shown a quote, and the airline has cancelled the order since then.
@@ -72,7 +72,7 @@ export async function agreedQuote(ports: FlightsPorts, row: RefundRequestRow, re
   throw planChanged({ airline_quote: await freshQuote(ports, row) });
 }
 
-/** A cancellation that was sent may have taken its quote: ask for no other. */
+/** True if a cancellation has begun. It may have used its quote, so no other is requested. */
 const isBegun = async ({ effects }: FlightsPorts, row: RefundRequestRow): Promise<boolean> =>
   (await effects.standing('airline_cancel', subjectOf(row))) !== 'none';
 
@@ -93,8 +93,8 @@ const isOver = ({ expires_at }: AirlineQuote, nowMs: number): boolean =>
   expires_at !== null && Date.parse(expires_at) <= nowMs;
 
 /**
- * The id of a case's order, where the airline would give a quote for it: for whole orders alone, and none for one that it
- * cancelled itself.
+ * The id of a case's order if the airline can quote its cancellation, else null. Airlines quote only whole orders that
+ * are not cancelled.
  */
 export async function quotable({ store, provider }: FlightsPorts, row: RefundRequestRow) {
   if (!provider?.cancellationQuote || leavesOthers(row)) return null;

@@ -42,7 +42,7 @@ import { dropUnpaidRequest, receive } from './requests.ts';
 import { movedTo, REFUNDS, THEIRS, UNSETTLED } from './states.ts';
 
 const MOST_AT_ONCE = 50;
-/** Shown by the intent: no words of the customer's, for anybody can read it. */
+/** The reason that an intent shows. Anybody can read it, so it has none of the customer's words. */
 const REFUND_REASON = 'refund_request_approved';
 
 type Guard = Pick<ChainEffect, 'fence' | 'agreed'>;
@@ -70,7 +70,7 @@ export function createRefundPayouts(ports: FlightsPorts) {
   };
 }
 
-/** The request's own process may have died: the settlement journal knows the fate of its money. */
+/** Receives or drops a request whose process may have died. The settlement journal knows if it was paid. */
 async function settle(ports: FlightsPorts, row: RefundRequestRow): Promise<void> {
   const outcome = await ports.paywall.outcome(row.payment_key);
   if (outcome === 'unknown') throw problem('payment_pending');
@@ -78,11 +78,11 @@ async function settle(ports: FlightsPorts, row: RefundRequestRow): Promise<void>
   else await receive(ports, row, 'runner');
 }
 
-/** Puts a step off, longer each time; in the end it waits for a person, and pages one. */
+/** Postpones a failed step, longer each time. In the end the request waits for a person and pages one. */
 function putOff({ ports, queue }: RefundTools, row: RefundRequestRow, error: unknown): Promise<void> {
   const { request_id, intent_id } = row;
   const byHand = isProblem(error) && error.detail?.by_hand === true;
-  // A quote that is gone comes back only by an operator's agreement to the next one.
+  // After a quote is void, only an operator can go on, by agreeing to the next one.
   const isTheirs = byHand || isProblem(error, QUOTE_GONE);
   const policy = row.state === 'settling' ? UNSETTLED : isTheirs ? THEIRS : REFUNDS.retry;
   return queue.postpone(
@@ -114,8 +114,8 @@ function putOff({ ports, queue }: RefundTools, row: RefundRequestRow, error: unk
 }
 
 /**
- * Cancels with the airline, then pays out of the escrow that still holds the price, or else from the treasury, and ends
- * the intent, unless other travellers stay: effects that can be repeated after a crash.
+ * Cancels with the airline, pays out (from the escrow if it still holds the price, else from the treasury), and ends
+ * the intent unless other travellers stay. Every step can be repeated after a crash.
  */
 async function carryOut(tools: RefundTools, row: RefundRequestRow): Promise<void> {
   const { ports, queue } = tools;
@@ -130,8 +130,8 @@ async function carryOut(tools: RefundTools, row: RefundRequestRow): Promise<void
 
 /**
  * Ends a hold with the refund: the escrow pays the penalty to the treasury and the rest back, in one transaction.
- * @returns it; null: the price was captured, before or now, and the treasury pays
- * @throws Problem `plan_changed` where the escrow has released another amount
+ * @returns its signature, or null if the whole price is captured and the treasury has to pay
+ * @throws Problem `plan_changed` if the escrow has released another amount
  */
 async function release(ports: FlightsPorts, row: RefundRequestRow, intent: IntentRow, guard: Guard) {
   const escrows = createEscrows(ports);
@@ -153,7 +153,7 @@ async function release(ports: FlightsPorts, row: RefundRequestRow, intent: Inten
   throw problem('cluster_failed', { message: 'The escrow gave the refund back, and no transaction of it is known.' });
 }
 
-/** @throws Problem `provider_failed` while the order is alive, `plan_changed` where the airline ended it for less */
+/** @throws Problem `provider_failed` while the order is alive, `plan_changed` if the approval no longer fits */
 async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow, intent: IntentRow): Promise<void> {
   const { store, effects } = ports;
   const subject = subjectOf(row);
@@ -175,7 +175,7 @@ async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow, inte
     async create() {
       if (leavesOthers(row)) return cancelSome(ports, row, orderId);
       const quote = agreementOf(row)?.airline_quote ?? null;
-      // Without an agreement the airline would give back whatever it likes.
+      // Without an agreed quote the airline could give back any amount.
       if (!quote && (await quotable(ports, row)) !== null) throw planChanged({ airline_quote: null });
       if (quote?.quote_id === null) throw byHand('The airline takes no cancellation of this order here.');
       const order = await provider.cancel(orderId, quote?.quote_id);
@@ -210,7 +210,7 @@ async function orderIdOf(store: Store, { intent_id }: RefundRequestRow): Promise
   return order.provider_order_id;
 }
 
-/** Asks the airline about the order of a case. `unknown`: no interface of ours knows it, or the airline is silent. */
+/** Asks the airline about a case's order. Returns `unknown` if we have no way to ask, or the airline is silent. */
 export async function askAboutOrder({ store, provider, log }: FlightsPorts, row: RefundRequestRow) {
   const orderId = await orderIdOf(store, row);
   if (isDeskOrder(orderId) || !provider) return 'unknown';
@@ -227,7 +227,7 @@ export async function askAboutOrder({ store, provider, log }: FlightsPorts, row:
 export const isAlive = (word: ProviderOrder | 'unknown', row: RefundRequestRow): boolean =>
   word !== 'unknown' && !isCancelled(word, row);
 
-/** Checks an operator's word before money leaves. @throws Problem `provider_failed` while the order is alive */
+/** Checks an operator's claim of a cancellation before we pay. @throws Problem `provider_failed` for a live order */
 async function checkWord(ports: FlightsPorts, row: RefundRequestRow): Promise<void> {
   if (!(await isCancelledByHand(ports.store, row)) || !isAlive(await askAboutOrder(ports, row), row)) return;
   await ports.store
@@ -243,7 +243,7 @@ export const BY_HAND = 'by_hand';
 const isCancelledByHand = async (store: Store, row: RefundRequestRow): Promise<boolean> =>
   (await liveAttempt(store, 'airline_cancel', subjectOf(row)))?.result === BY_HAND;
 
-/** True where a ticket was or may be cancelled, by the airline's word where an attempt of ours got no answer. */
+/** True if a ticket was or may be cancelled. Asks the airline if our attempt got no answer. */
 export async function mayBeCancelled(ports: FlightsPorts, row: RefundRequestRow): Promise<boolean> {
   const attempt = await liveAttempt(ports.store, 'airline_cancel', subjectOf(row));
   if (attempt?.state !== 'sent') return attempt !== undefined;
@@ -252,7 +252,7 @@ export async function mayBeCancelled(ports: FlightsPorts, row: RefundRequestRow)
 
 const byHand = (message: string) => problem('provider_failed', { message, detail: { by_hand: true } });
 
-/** True for an order that ended, or of whose travellers the airline has cancelled those of a request. */
+/** True if the order has ended, or the airline has cancelled the request's travellers. */
 function isCancelled({ status, cancelledPassengers = [] }: ProviderOrder, row: RefundRequestRow): boolean {
   if (status === 'cancelled' || status === 'failed') return true;
   return leavesOthers(row) && passengersIn(row).every((passenger) => cancelledPassengers.includes(passenger));
@@ -271,7 +271,7 @@ async function conclude({ ports, queue }: RefundTools, row: RefundRequestRow, in
     refundWallet: intent.refund_wallet,
     transaction: signature,
   } as const;
-  // A booking may see several of its parts.
+  // A booking may have several partial refunds, each with its own mail.
   const tell = await createMails(ports).about(
     await bookingOf(store, intent_id),
     facts,
@@ -281,7 +281,7 @@ async function conclude({ ports, queue }: RefundTools, row: RefundRequestRow, in
   const nowMs = clock.now();
   await inTurn(store, [`refund_requests:${request_id}`, `intents:${intent_id}`], async (tx) => {
     const ended = { payout_tx_hash: signature, last_error: null, updated_at_ms: nowMs };
-    // The next request may follow, about others.
+    // Allows a new request, about other travellers.
     const key = isPart ? { open_key: null } : {};
     await queue.finish(row, { ...movedTo(row, 'refunded', 'runner'), ...ended, ...key }, tx);
     if (isPart) await keepForOthers(tx, row, intent, nowMs);
@@ -313,7 +313,7 @@ async function endIntent(tx: Tx, intentId: string, signature: string, nowMs: num
     .where('intent_id', '=', intentId)
     .where('status', '=', 'booked')
     .execute();
-  // The journey is over before its last arrival: its data is kept from now on, not from then.
+  // The journey ends early, so the time that its data is kept starts now, not at the last arrival.
   await tx
     .updateTable('upkeep')
     .set({ due_at_ms: nowMs })
@@ -322,12 +322,12 @@ async function endIntent(tx: Tx, intentId: string, signature: string, nowMs: num
     .execute();
 }
 
-/** The affiliate keeps the share of those who fly. */
+/** Reduces the affiliate's credit to the share of the travellers who stay. */
 async function keepForOthers(tx: Tx, row: RefundRequestRow, intent: IntentRow, nowMs: number): Promise<void> {
   const price = BigInt(intent.amount);
   const now = await intentOf(tx, intent.intent_id);
   const gone = (await partsRefunded(tx, intent.intent_id)).reduce((sum, one) => sum + stakeOf(partOf(one), price), 0n);
-  // The request itself is among them by now.
+  // `gone` already includes this request.
   const [left, before] = [price - gone, price - gone + stakeOf(partOf(row), price)];
   const { affiliate_amount: share } = now;
   await changeIntent(tx, intent.intent_id, {

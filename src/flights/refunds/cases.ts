@@ -21,7 +21,7 @@ import { contactPlace, notePlace, reasonPlace } from './states.ts';
 
 const SHOWN: readonly RefundRequestState[] = ['received', 'approved', 'refunded', 'rejected', 'stuck'];
 
-/** In the words of the indexes over them. */
+/** Conditions that repeat those of their partial indexes. */
 const IS_DECIDED = sql<SqlBool>`state in ('refunded', 'rejected')`;
 export const IS_GRANTED = sql<SqlBool>`state in ('approved', 'stuck')`;
 const IS_UNDECIDED = sql<SqlBool>`state in ('received', 'approved', 'stuck')`;
@@ -65,12 +65,12 @@ function indexedBy(status: QueueQuery['status']): RawBuilder<SqlBool> {
   return status === 'approved' || status === 'stuck' ? IS_GRANTED : IS_UNDECIDED;
 }
 
-/** Requests that a page of a search looks through: their sealed words have no index. */
+/** How many requests one page of a search scans: their sealed words have no index. */
 const LOOKED_THROUGH = 500;
 
 /**
- * The queue: oldest first, or by the day of departure. Without a status it lists undecided requests.
- * `looked`: how many a search looked through.
+ * Lists the queue, oldest first or by departure day. Without a status it lists undecided requests.
+ * `looked` is the number of requests that a search scanned.
  */
 export async function caseQueue(
   { store, secrets }: FlightsPorts,
@@ -138,7 +138,7 @@ export async function summariesOf(store: Store, rows: readonly SummarisedRequest
   });
 }
 
-/** One whole case, with the customer's words: for operators alone. */
+/** A whole case with the customer's words, for operators only. */
 export async function showCase({ store, secrets }: FlightsPorts, opened: OpenedCase): Promise<RefundCase> {
   const { row, intent } = opened;
   const offer = lockedOffer(intent);

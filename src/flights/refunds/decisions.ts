@@ -41,7 +41,7 @@ import { movedTo, notePlace } from './states.ts';
 
 /* Operators' acts on a case, each in one transaction with its audit row. A claim lasts until release or decision. */
 
-/** @throws Problem `case_already_claimed` too: another operator may not even see the plan */
+/** @throws Problem `case_already_claimed`, too: other operators may not even see the plan */
 export async function planApproval(ports: FlightsPorts, opened: OpenedCase, by: By, request: ApproveRequest) {
   checkHolder(opened.row, by);
   return planRefund(ports, opened, request, () => freshQuote(ports, opened.row));
@@ -78,10 +78,10 @@ export const noteOnCase = (ports: FlightsPorts, requestId: string, by: By, text:
     await audit(ports, tx, by, 'note', requestId, { note_id: noteId });
   });
 
-/** The turn of all that reads a request before it changes it. */
+/** The turn in which a request is read and then changed. */
 export const turnOf = (requestId: string): string => `refund_requests:${requestId}`;
 
-/** The turns of a decision: an effect of the request is written down in that of its subject. */
+/** The turns of a decision. They include that of the effects' subject, in which attempts are written. */
 export const decidingTurns = (row: RefundRequestRow): string[] => [
   turnOf(row.request_id),
   ...new Set([`intents:${row.intent_id}`, `intents:${subjectOf(row)}`]),
@@ -96,7 +96,7 @@ const audit = (
   detail: Record<string, unknown> = {},
 ) => writeAudit(tx, ports, { ...by, action: `refund.${action}`, subject, detail });
 
-/** @throws Problem `case_already_claimed`, with who has it */
+/** @throws Problem `case_already_claimed` with the holder's name */
 function checkHolder(row: RefundRequestRow, { operator }: By): void {
   if (row.claimed_by === null || row.claimed_by === operator.keyId) return;
   throw problem('case_already_claimed', {
@@ -119,12 +119,12 @@ async function take(ports: FlightsPorts, tx: Tx, requestId: string, by: By): Pro
 }
 
 /**
- * Fixes the pay-out and starts it; the worker finishes it. An approved or stuck case restarts as agreed. Until the
- * pay-out exists, another amount or a new quote replaces the agreement, and stops workers with the old one. A treasury
- * that is short before the record refuses; one emptied later leaves `approved` with `last_error`. A repeated approval
- * by the same operator with the same numbers succeeds once paid: the first answer may have been lost.
+ * Records an approval and starts its pay-out, which the worker finishes. An approved or stuck case restarts as agreed.
+ * Until the pay-out exists, another amount or a new quote replaces the agreement and stops workers that have the old
+ * one. A treasury that is short refuses the approval; one that runs short later leaves `approved` with `last_error`.
+ * Repeating a paid approval (same operator, same numbers) succeeds: the first answer may have been lost.
  * @throws Problem `case_already_claimed`, `case_already_decided`, `payout_undecided`, `payout_is_zero`, `plan_changed`,
- * `treasury_insufficient`, `invalid_request`: nothing changed, but an untaken quote makes the case `stuck`
+ * `treasury_insufficient`, `invalid_request`. Nothing has changed then, except that a void quote makes a case `stuck`.
  */
 export async function approve(ports: FlightsPorts, id: string, by: By, request: ApproveRequest): Promise<void> {
   const { store, clock, secrets } = ports;
@@ -194,7 +194,7 @@ const decisionOn = (row: RefundRequestRow) => ({
   ...agreementOf(row),
 });
 
-/** @throws Problem `plan_changed` for an amount that differs from the approved one, and was not named */
+/** @throws Problem `plan_changed` if the amount differs from the approved one and the operator did not name it */
 function checkAgreedTo(row: RefundRequestRow, planned: RefundPlan, request: ApproveRequest): void {
   const named = request.payout_amount ?? request.expected_payout_amount;
   if (row.state === 'received' || named !== undefined || planned.payout_amount === row.payout_amount) return;
@@ -204,7 +204,7 @@ function checkAgreedTo(row: RefundRequestRow, planned: RefundPlan, request: Appr
 }
 
 /**
- * Refuses a changed case, or one whose pay-out exists. @param decides null: nothing new
+ * Refuses a case that has changed since `seen`, or whose pay-out has begun. @param decides null to keep the decision
  * @throws Problem `case_already_decided`
  */
 async function checkUndecided(
@@ -220,12 +220,12 @@ async function checkUndecided(
   if (!isOpen || !isSame) throw alreadyDecided(row);
   if (decides === null) return;
   if (await liveAttempt(tx, 'payout', subjectOf(row))) throw alreadyDecided(row);
-  // The escrow may be giving another amount back, or has done so.
+  // A capture of another amount is under way or done.
   const takes = (await liveAttempt(tx, 'capture', row.intent_id))?.reference ?? null;
   if (takes !== null && takes !== String(decides.keeps)) throw alreadyDecided(row);
 }
 
-/** @throws Problem `plan_changed` with what the airline says now: the agreement did not hold, and nothing was paid */
+/** @throws Problem `plan_changed` with the airline's new answer if the agreement is void. Nothing was paid then. */
 async function checkTaken(ports: FlightsPorts, requestId: string): Promise<void> {
   const row = await requestOf(ports.store, requestId);
   if (row.state !== 'stuck' || row.last_error !== QUOTE_GONE) return;
@@ -254,12 +254,12 @@ export async function planRejection(
   };
 }
 
-/** A rejection leaves a booking, which needs a ticket. @throws Problem `case_already_…`, `ticket_already_cancelled` */
+/** Checks that the ticket exists: a rejected booking goes on. @throws `case_already_…`, `ticket_already_cancelled` */
 async function checkRejectable(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
   checkHolder(row, by);
   if (!isGranted(row) && row.state !== 'received') throw alreadyDecided(row);
   const { isMarked } = await import('./payouts.ts');
-  // A database that was put back may have forgotten the pay-out: the chain has not.
+  // A restored database may lack the pay-out; the chain does not.
   if (await isMarked(ports, subjectOf(row))) {
     throw problem('case_already_decided', {
       message: 'The chain shows that this refund was paid. Approve it to record the payment.',
@@ -276,7 +276,7 @@ const ticketCancelled = ({ state }: RefundRequestRow) =>
 
 const rejection = (reason: string) => ({ kind: 'refund_request_rejected', reason }) as const;
 
-/** Declines a request; an approved one until its ticket is cancelled. @throws Problem as `checkRejectable` */
+/** Rejects a request, even an approved one until its ticket is cancelled. @throws Problem as `checkRejectable` */
 export async function reject(ports: FlightsPorts, id: string, by: By, reason: string): Promise<void> {
   const { store, clock, secrets } = ports;
   const { row } = await openCase(ports, id);
@@ -297,7 +297,7 @@ export async function reject(ports: FlightsPorts, id: string, by: By, reason: st
         payout_amount: null,
         penalty_amount: null,
         agreed: null,
-        // A worker that is about to cancel finds that it may not.
+        // Stops a worker that is about to cancel.
         fence: column('fence', '+', 1),
         decided_by_name: by.operator.name,
         decided_at_ms: nowMs,
@@ -314,7 +314,7 @@ export async function reject(ports: FlightsPorts, id: string, by: By, reason: st
   });
 }
 
-/** Ends a cancellation that was not made. @throws Problem `ticket_already_cancelled` for a case taken up since */
+/** Ends an attempt that cancelled nothing. @throws `ticket_already_cancelled` if a worker took the case up since */
 async function callOffCancellation(
   tx: Tx,
   asked: RefundRequestRow,
@@ -333,8 +333,8 @@ async function callOffCancellation(
 }
 
 /**
- * Plans an approval: the operator's amount, else the approved one, else that of the rule (atomic units). `quoteOf`, the
- * airline's quote, is asked for once the rest is sound. @throws Problem `case_already_decided`, `payout_undecided`, …
+ * Plans an approval of the operator's amount, else the approved one, else that of the fare rule (atomic units). Asks
+ * for the airline's quote last, after all checks. @throws Problem `case_already_decided`, `payout_undecided`, …
  */
 async function planRefund(
   ports: FlightsPorts,
@@ -349,7 +349,7 @@ async function planRefund(
   const { associatedTokenAddress } = await loadToken();
   const treasuryAccount = await associatedTokenAddress(ports.treasury, ports.mint);
   const order = await orderOf(ports.store, intent.intent_id);
-  // An escrow releases once: its price is captured where others stay, and may be refunded later.
+  // An escrow can release only once. If others stay it is captured: they may be refunded later.
   const isReleased = !leavesOthers(row) && (await releases(ports, createEscrows(ports), intent));
   const quote = await quoteOf();
   return {
@@ -363,7 +363,7 @@ async function planRefund(
     paid_from: isReleased ? 'escrow' : 'treasury',
     cancelled_by: endedBy,
     treasury_wallet: ports.treasury,
-    // A price that the escrow cannot release is captured before the pay-out.
+    // A price that the escrow cannot release is captured into the treasury before the pay-out.
     treasury_amount:
       Number((await ports.cluster.tokenBalance(treasuryAccount)) ?? 0n) +
       (isHeld(intent) && !isReleased ? intent.amount : 0),
@@ -374,7 +374,7 @@ async function planRefund(
   };
 }
 
-/** The share of the request's travellers, and never more than earlier refunds have left of the price. */
+/** The price share of the request's travellers, but no more than earlier refunds have left. */
 async function mostToPay({ store }: FlightsPorts, { row, intent }: OpenedCase): Promise<bigint> {
   const price = BigInt(intent.amount);
   const stake = stakeOf(partOf(row), price);
@@ -395,7 +395,7 @@ function payoutOf({ row, intent }: OpenedCase, captured: bigint, request: Approv
     checkOverride(request, captured);
     return { payout: BigInt(request.payout_amount), overridden: true };
   }
-  // An earlier approval followed another rule when the airline has cancelled since.
+  // If the airline has cancelled since the approval, another rule applies.
   const isOvertaken = endedBy !== null && agreementOf(row)?.cancelled_by !== endedBy;
   if (approved !== null && !isOvertaken) return { payout: BigInt(approved), overridden: false };
   const { payout } = partRuleOf(partOf(row), lockedOffer(intent), BigInt(intent.amount), endedBy);
@@ -450,7 +450,7 @@ function cancelStep(row: RefundRequestRow, { order, quote, endedBy }: AirlineFac
     : `Cancel order ${id} with the airline (${order?.provider_order_id ?? '–'}).`;
 }
 
-/** Compares the airline's refund with the pay-out, where both are known. */
+/** Compares the airline's refund with the pay-out, if both are known. */
 function quoteSteps(payout: bigint, byRule: bigint | null, quote: AirlineQuote | null): string[] {
   if (quote === null || quote.quote_id === null) return [];
   const told = `Get back from the airline: ${quoteText(quote)}.`;

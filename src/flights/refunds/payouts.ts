@@ -8,30 +8,29 @@ import { associatedTokenAddress, MEMO_PROGRAM, type Signer, SYSTEM_PROGRAM } fro
 import type { FlightsPorts } from '../base/index.ts';
 
 interface PayOut {
-  /** The same subject is never paid twice. The chain shows its hash alone. */
+  /** The same subject is never paid twice. The chain shows only its hash. */
   readonly subject: string;
   /** A wallet, not a token account. */
   readonly to: string;
   /** Atomic units, above zero. */
   readonly amount: bigint;
-  /** Throws when the caller may no longer act; runs right before signing and before sending. */
+  /** Throws if the caller has lost its lease. Runs before the pay-out is written or sent again. */
   readonly fence?: (() => Promise<void>) | undefined;
-  /** Throws when another amount was decided; runs in the transaction that writes the pay-out down. */
+  /** Throws if another amount was decided. Runs in the transaction that writes the pay-out. */
   readonly agreed?: Agreed | undefined;
 }
 
-/** A pay-out leaves an account of one byte on chain, where only the authority can make one. */
+/** Size of the account that each pay-out leaves on chain, at an address that only the authority can allocate. */
 const MARKER_BYTES = 1;
 /** Our clock and the cluster's may differ a little. */
 const SLACK_S = 60;
 
 /**
- * Pays USDC from the treasury once for each subject, as an effect (DESIGN, section 6); call it again after any failure.
+ * Pays USDC from the treasury once per subject, as an effect (DESIGN, section 6); safe to call again after any failure.
  * The authority pays the fee, and opens the wallet's token account if missing. The chain prevents a second pay-out,
- * whatever a node forgets: the transaction allocates the subject's marker, which only the authority can, once. While an
- * older authority is alive it signs for its own marker, too: so no two transactions of one subject land, on whichever
- * side of a switch they were signed. A marker's rent (0.0009 SOL) stays there, and lamports that others send to its
- * address change nothing.
+ * even if a node forgets the first: the transaction allocates the subject's marker, which only the authority can, once.
+ * While an older authority is in use, it allocates its own marker, too, so that transactions signed before and
+ * after a switch cannot both land. A marker's rent (0.0009 SOL) stays there; lamports that others send change nothing.
  */
 export function createPayouts(ports: PayoutPorts) {
   /** @throws Problem `treasury_insufficient` before signing, `cluster_failed` (unknown), `not_final`, … */
@@ -62,12 +61,12 @@ type PayoutPorts = Pick<
 >;
 type MarkerPorts = Pick<PayoutPorts, 'cluster' | 'authority' | 'authorities'>;
 
-/** A pay-out of this release bears the first, one of an earlier release the second. */
+/** The memos of a pay-out: that of this release, then that of earlier releases. */
 const memosOf = (subject: string) => [payoutMemo(subject), payoutMemoWithId(subject)];
 const markerOf = (baseAddress: Address, subject: string): Promise<Address> =>
   createAddressWithSeed({ baseAddress, programAddress: SYSTEM_PROGRAM, seed: payoutMark(subject) });
 
-/** Markers of a subject under every authority that ever was. */
+/** Markers of a subject under every authority, past and present. */
 const markersOf = async (ports: MarkerPorts, subject: string): Promise<Address[]> =>
   Promise.all((await authoritiesOf(ports).look()).all.map((authority) => markerOf(authority, subject)));
 
@@ -77,7 +76,7 @@ export async function isMarked(ports: MarkerPorts, subject: string): Promise<boo
   return markers.some((marker) => (marker?.data.length ?? 0) > 0);
 }
 
-/** The transaction that made the marker, where no attempt of ours is known. @throws Problem `not_final` */
+/** Finds the transaction that made the marker, if no known attempt did. @throws Problem `not_final` */
 async function markedBy(ports: PayoutPorts, subject: string): Promise<string | null> {
   const { cluster } = ports;
   for (const marker of await markersOf(ports, subject)) {
@@ -93,7 +92,7 @@ async function markedBy(ports: PayoutPorts, subject: string): Promise<string | n
   return null;
 }
 
-/** Allocates the marker, then pays its rent; refused where the marker has been allocated. */
+/** Allocates the marker, then pays its rent. The chain refuses it if the marker is allocated already. */
 async function mark(
   { authority: payer, cluster }: PayoutPorts,
   authority: Signer,
@@ -115,8 +114,8 @@ async function mark(
 }
 
 /**
- * True once the marker exists, or an old signature landed. Without either, only an account history that shows no memo
- * allows a second one. @throws Problem `cluster_failed` while that is not certain
+ * True if the marker exists or an earlier attempt landed. Otherwise the treasury's history must show that no earlier
+ * attempt landed. @throws Problem `cluster_failed` while that is uncertain
  */
 async function hasLanded(ports: PayoutPorts, subject: string): Promise<boolean> {
   if (await isMarked(ports, subject)) return true;
@@ -153,7 +152,7 @@ async function isUnpaid(ports: PayoutPorts, subject: string, sinceMs: number): P
 async function plan(ports: PayoutPorts, subject: string, to: Address, amount: bigint): Promise<ChainPlan> {
   const { cluster, authority, treasurySigner: treasury, mint } = ports;
   const keys = authoritiesOf(ports);
-  // Each one's marker excludes transactions that were signed before a switch, and after the next.
+  // Each authority's marker excludes transactions that were signed before or after a switch.
   const authorities = (await keys.look()).signing.map(keys.signer);
   const source = await associatedTokenAddress(treasury.address, mint);
   const destination = await associatedTokenAddress(to, mint);
@@ -162,10 +161,10 @@ async function plan(ports: PayoutPorts, subject: string, to: Address, amount: bi
   const transfer = { source, mint, destination, authority: treasury, amount, decimals: USDC_DECIMALS };
   const instructions: Instruction[] = [
     ...(await Promise.all(authorities.map((one) => mark(ports, one, subject)))).flat(),
-    // Refused when the account was given to another owner.
+    // Fails if the account was given to another owner.
     token.getCreateAssociatedTokenIdempotentInstruction({ payer: authority, ata: destination, owner: to, mint }),
     token.getTransferCheckedInstruction(transfer),
-    // The wallet's history names the journey by it.
+    // Names the journey in the wallet's history.
     { programAddress: MEMO_PROGRAM, data: Buffer.from(payoutMemo(subject)) },
   ];
   const others = authorities.filter(({ address }) => address !== authority.address);

@@ -44,7 +44,7 @@ export function refundRequestCall(
   return {
     resource: 'POST /air/refund-requests',
     url,
-    // The headers decide the answer, so a payment is bound to them; only their keyed hashes go further.
+    // The headers decide the answer, so a payment is bound to them. Only their keyed hashes are passed on.
     request: {
       ...body,
       support_code: supportCodeHmac(secrets, normalisedCode(supportCode ?? '')),
@@ -89,7 +89,7 @@ function checkStatus(intent: IntentRow): void {
 }
 
 /**
- * The travellers of a request, with their shares of the price; null: all, of a booking that none was refunded of.
+ * Returns a request's travellers with their shares of the price; null for all travellers of a booking without refunds.
  * @throws Problem `already_refunded`, `passenger_needed`, `passenger_refund_unavailable`, `invalid_request`
  */
 async function partAsked(
@@ -130,7 +130,7 @@ async function partAsked(
   return { ends, of: shares.filter(({ passenger }) => leaving.includes(passenger)) };
 }
 
-/** Compares both, whatever the other one is; the answer does not say which was wrong. */
+/** Always compares both the code and the name, and never says which was wrong. */
 async function checkIdentity(
   ports: FlightsPorts,
   intent: IntentRow,
@@ -150,7 +150,7 @@ async function checkIdentity(
 const byPayment = (store: Store, payment: Payment) =>
   store.selectFrom('refund_requests').selectAll().where('payment_key', '=', payment.key).executeTakeFirst();
 
-/** Puts a request on record for its payment. Its open key is the lock: there is one for each intent. */
+/** Records a request for its payment. Its unique open key allows one open request per intent. */
 const record = (ports: FlightsPorts, body: RefundRequest, payment: Payment): Promise<void> =>
   holdOrDrop<RefundRequestRow>({
     insertUnlessHeld: () =>
@@ -203,7 +203,7 @@ function newRequest(
 const openRequest = (store: Store, intentId: string) =>
   store.selectFrom('refund_requests').selectAll().where('open_key', '=', intentId).executeTakeFirst();
 
-/** Shows a paid request, pages and writes the mail in one repeatable step. @returns when it was requested, epoch ms */
+/** Shows a paid request to operators, pages them and queues a mail, once. @returns when it was received, epoch ms */
 export async function receive(ports: FlightsPorts, row: RefundRequestRow, by: 'payment' | 'runner'): Promise<number> {
   const { store, clock } = ports;
   const { request_id, intent_id, journey_date } = row;

@@ -8,14 +8,14 @@ type Mover = 'payment' | 'runner' | 'operator';
 const MOVES: Readonly<Record<RefundRequestState, Partial<Record<RefundRequestState, readonly Mover[]>>>> = {
   settling: { received: ['payment', 'runner'] },
   received: { approved: ['operator'], rejected: ['operator'] },
-  // To itself: an operator starts it again. Until the pay-out exists, an operator may decide something else.
+  // `approved` again: an operator restarts it. Until the pay-out exists, an operator may decide something else.
   approved: { refunded: ['runner'], stuck: ['runner'], approved: ['operator'], rejected: ['operator'] },
   stuck: { approved: ['operator'], rejected: ['operator'] },
   refunded: {},
   rejected: {},
 };
 
-/** The new state of a request, where the table lets the mover move it there. */
+/** Returns the new state of a request. Throws if the table does not let the mover move it there. */
 export function movedTo<State extends RefundRequestState>(
   { state: from }: { readonly state: RefundRequestState },
   to: State,
@@ -25,7 +25,7 @@ export function movedTo<State extends RefundRequestState>(
   return { state: to };
 }
 
-/** Seal the words about a refund request to their row and column. */
+/** Places that bind sealed words about a refund request to their row and column. */
 export const reasonPlace = (requestId: string): string => `refund_requests.reason_sealed.${requestId}`;
 export const contactPlace = (requestId: string): string => `refund_requests.contact_sealed.${requestId}`;
 export const notePlace = (noteId: string): string => `refund_notes.text_sealed.${noteId}`;
@@ -40,10 +40,10 @@ const RETRY: RetryPolicy = {
   giveUp: { after: 'failures', most: 24 },
 };
 
-/** Only a person can cancel the order: it waits for them at once. */
+/** Only a person can go on, so the request waits for one after the first failure. */
 export const THEIRS: RetryPolicy = { ...RETRY, giveUp: { after: 'failures', most: 1 } };
 
-/** The journal is asked about a payment until it knows. */
+/** The journal is asked about a payment until it knows the outcome. */
 export const UNSETTLED: RetryPolicy = { ...RETRY, giveUp: { after: 'never' } };
 
 export const REFUNDS: Queue<FlightsDatabase, 'refund_requests'> = {
