@@ -18,7 +18,7 @@ const USE_NOTED_MS = 60_000;
 const newKey = (): string => `${PREFIX}${randomBytes(24).toString('base64url')}`;
 const keyHmac = (secrets: KeyPorts['secrets'], key: string): string => secrets.hmac('api key', key);
 
-/** The operator's first key, in a private file that is made if missing. A revoked key stays revoked. */
+/** Makes the private file of the operator's first key if it is missing. A revoked key stays revoked. @returns `path` */
 export async function ensureOperatorKeyFile(ports: KeyPorts, path: string): Promise<string> {
   const key = ensureLine(path, PREFIX, newKey);
   await insert(ports.store, ports, 'local', key);
@@ -55,7 +55,7 @@ const shown = (row: Selectable<ApiKeyTable>): OperatorKey => ({
 export function createOperatorKeys(ports: KeyPorts) {
   const { store, secrets, clock } = ports;
   return {
-    /** Finds a key by its hash: none is compared in clear. @throws `operator_key_required`, `operator_key_invalid` */
+    /** Finds a key by its hash, never by its text. @throws `operator_key_required`, `operator_key_invalid` */
     async authenticate(header: string | null): Promise<Operator> {
       const match = /^Bearer +(\S+)$/i.exec(header?.trim() ?? '');
       if (!match) throw problem('operator_key_required');
@@ -86,7 +86,7 @@ export function createOperatorKeys(ports: KeyPorts) {
       return { keys: page.map(shown), next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null };
     },
 
-    /** The only time that the key is shown. */
+    /** Issues a key, and shows it this one time. */
     async issue(operator: Operator, name: string, requestId: string): Promise<IssuedKey> {
       const key = newKey();
       return inTurn(store, ['api_keys'], async (tx) => {

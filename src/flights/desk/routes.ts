@@ -21,7 +21,7 @@ import {
 import { createOperatorKeys } from './keys.ts';
 import { listStuck, resolveStuck, showStuck } from './stuck.ts';
 
-/** The ports of an operator's call, and its caller. @throws Problem `operator_key_required`, `operator_key_invalid` */
+/** Authenticates an operator's call. @throws Problem `operator_key_required`, `operator_key_invalid` */
 export const enterDesk =
   (ports: FlightsPorts) =>
   async ({ request, requestId }: Visit): Promise<Desk> => {
@@ -72,7 +72,7 @@ export const deskRoutes: RouteTable<Desk> = {
       answers: { 200: { description: DONE, schema: wire('refundQueue') } },
       async run({ context: { ports, by }, query }) {
         const { looked, ...page } = await aside(ports, (from) => caseQueue(from, query));
-        // A search reads the customers' words. What was looked for may be personal, and stays out of the trail.
+        // A search reads the customers' words. Its term may be personal, so it stays out of the trail.
         if (query.search !== undefined) {
           await auditAlone(ports, { ...by, action: 'refund.search', subject: 'refund-requests', detail: { looked } });
         }
@@ -88,7 +88,7 @@ export const deskRoutes: RouteTable<Desk> = {
       codes: ['refund_request_not_found'],
       async run({ context: { ports, by }, params }) {
         const opened = await openCase(ports, params.request_id);
-        // Reading the customer's words is an act too.
+        // Reading the customer's words is audited, too.
         await auditAlone(ports, { ...by, action: 'refund.show', subject: opened.row.request_id });
         return showCase(ports, opened);
       },
@@ -207,7 +207,7 @@ export const deskRoutes: RouteTable<Desk> = {
         'case_already_claimed',
         'database_behind',
         'cluster_failed',
-        // A refund goes on with what was agreed to.
+        // A resolved refund goes on with its approval.
         'plan_changed',
         'provider_failed',
         'upstream_rate_limited',
@@ -271,7 +271,7 @@ export const deskRoutes: RouteTable<Desk> = {
   ],
 };
 
-/** Reads a list where rows may be seconds old. */
+/** Reads a list that may be seconds old. */
 const aside = <T>(ports: FlightsPorts, list: (from: FlightsPorts) => Promise<T>): Promise<T> =>
   ports.reads ? ports.reads((store) => list({ ...ports, store })) : list(ports);
 

@@ -22,7 +22,7 @@ import {
 import { isLowcost, knownAs } from '../offers/index.ts';
 import { foundBy, lastTold, type StuckThing } from './stuck-others.ts';
 
-/** A booking that waits for a person: an operator who asked the airline says whether there is a ticket. */
+/** A booking that waits for a person: an operator asks the airline if there is a ticket, and decides. */
 export async function stuckBooking(ports: FlightsPorts, booking: BookingRow) {
   const facts = await factsOf(ports, booking);
   return {
@@ -38,7 +38,7 @@ async function factsOf(ports: FlightsPorts, booking: BookingRow) {
   const { store, effects } = ports;
   const intent = await intentOf(store, booking.intent_id);
   const escrow = await escrows.read(intent);
-  /** True when a transaction of ours of that kind may still land. */
+  /** True if a transaction of ours of that kind may still land. */
   const mayLand = async (kind: 'capture' | 'refund') =>
     ['open', 'stuck'].includes(await effects.standing(kind, intent.intent_id));
   return {
@@ -90,14 +90,14 @@ function itemOf(ports: FlightsPorts, facts: Facts): StuckThing {
   };
 }
 
-/** Records a decision once, in one transaction with order, end of its effect and next state, then starts it. */
+/** Records a decision in one transaction with the order, its effect and the next state, then starts to carry it out. */
 async function decide(ports: FlightsPorts, facts: Facts, by: By, request: ResolveRequest): Promise<void> {
   const { store, clock } = ports;
   const { booking, intent } = facts;
   const { decision } = request;
   const refusal = refusalOf(decision, facts);
   if (refusal) throw problem('decision_not_possible', { detail: { reason: refusal } });
-  // A web site that never confirmed a sale neither shows its ticket later nor takes it back.
+  // A web site that never confirmed a sale will neither show the ticket later nor cancel it.
   const isUnconfirmed = isLowcost(intent.offer_id) && statusOf(facts.airline) === 'pending';
   const known = typeof facts.airline === 'string' || isUnconfirmed ? null : facts.airline;
   const nowMs = clock.now();
@@ -129,11 +129,11 @@ async function decide(ports: FlightsPorts, facts: Facts, by: By, request: Resolv
     throw error instanceof LeaseLost ? problem('stuck_already_resolved') : error;
   });
   ports.log('info', 'stuck_resolved', { intent_id: booking.intent_id, decision });
-  // As far as it goes now; the worker does the rest.
+  // Goes as far as it can now; the worker does the rest.
   await createStepRunner(ports, createEscrows(ports)).carryOutNow(booking.intent_id);
 }
 
-/** The operator's question to the airline's support; null where the chain or a decision settles it. */
+/** The operator's question to the airline's support, or null if no answer of theirs is needed. */
 function askOf({ booking, intent, airline, stuckIn, told }: Facts, provider: string | null): string | null {
   const isOpen = ['ordering', 'ticketing'].includes(stuckIn) || booking.last_error === 'outcome_unknown';
   if (!isOpen || statusOf(airline) === 'ticketed') return null;
@@ -142,24 +142,24 @@ function askOf({ booking, intent, airline, stuckIn, told }: Facts, provider: str
   return `Ask ${whom}: is there a ticket for ${order}${foundBy(told)}? Until it says so, decide neither.`;
 }
 
-/** The move of a decision: it raises the fence, so that no runner goes on with what it knew before. */
+/** The move of a decision. It raises the fence, so that no runner goes on with outdated facts. */
 function moveOf(decision: StuckDecision, { stuckIn }: Facts, order: ProviderOrder | null): Move {
   if (order) return { to: 'capturing', change: { provider_order_id: order.providerOrderId } };
   if (decision === 'retry') return { to: stuckIn };
   return { to: 'refunding', change: { refund_reason: NOT_TICKETED } };
 }
 
-/** For rows that got stuck before `stuck_in` was written. */
+/** Infers `stuck_in` for rows of releases that did not write it. */
 function stuckInOf(booking: BookingRow): BookingState {
   if (booking.refund_reason !== null) return 'refunding';
   return booking.provider_order_id === null ? 'ordering' : 'ticketing';
 }
 
-/** The reason against a decision, or null: no capture without a ticket, no refund after one. Silence proves nothing. */
+/** The reason against a decision, or null. Without a ticket no capture, with one no refund. Silence proves nothing. */
 function refusalOf(decision: StuckDecision, facts: Facts): StuckRefusal | null {
   if (decision === 'retry') return null;
   if (decision === 'cancelled') return 'other_kind';
-  // The payment may still land, or never: only the settlement journal knows.
+  // Only the settlement journal knows if the payment can still land.
   if (facts.stuckIn === 'settling') return 'payment_unsettled';
   if (facts.escrow === 'missing') return 'escrow_missing';
   const status = statusOf(facts.airline);
@@ -171,7 +171,7 @@ function refusalOf(decision: StuckDecision, facts: Facts): StuckRefusal | null {
     return status === 'cancelled' || status === 'failed' ? 'airline_cancelled' : null;
   }
   if (facts.escrow === 'captured') return 'escrow_captured';
-  // Refunded already, by a stranger's call after the deadline: the record only follows the chain.
+  // A stranger's call refunded it after the deadline. The record only follows the chain.
   if (facts.escrow === 'refunded') return null;
   if (facts.captures) return 'capture_under_way';
   return status === 'ticketed' ? 'airline_ticketed' : null;

@@ -4,7 +4,7 @@ import type { StuckEvidence } from '../../wire/flights/index.ts';
 import { auditAlone, type By, type FlightsPorts } from '../base/index.ts';
 import { flightOf } from '../offers/index.ts';
 
-/** Shows visits to a carrier's site, by intent, refund request, offer or route (`VIE-LIS`). Looks are audited. */
+/** Shows visits to a carrier's site, by intent, refund request, offer or route (`VIE-LIS`). Every call is audited. */
 export async function stuckEvidence(ports: FlightsPorts, id: string, by: By): Promise<StuckEvidence> {
   const { store } = ports;
   const request = await store

@@ -12,7 +12,7 @@ import { auditAlone, intentOf, leavesOthers, passengersIn, requestOf, subjectOf,
 import { cancelledBy, isHeld, statusOf } from '../bookings/index.ts';
 import { approve, askAboutOrder, BY_HAND, createAffiliateCredit, decidingTurns, isAlive } from '../refunds/index.ts';
 
-/** Work that waits for a person, in its present state; the audit trail has what was decided. */
+/** Work that waits for a person, in its present state. Decisions are in the audit trail. */
 export type StuckThing = Omit<StuckItem, 'decided'>;
 
 const NO_BOOKING = { stuck_in: null, escrow: null, airline: null, ask: null } as const;
@@ -33,13 +33,13 @@ export async function lastTold(
   return last?.detail == null ? { code: null, request_id: null } : (JSON.parse(last.detail) as AirlineTold);
 }
 
-/** What the airline's support finds a request by: ` (request abc, code)`. Empty where it named neither. */
+/** Names a request for the airline's support: ` (request abc, code)`. Empty if both are unknown. */
 export function foundBy({ code, request_id }: AirlineTold): string {
   const parts = [...(request_id === null ? [] : [`request ${request_id}`]), ...(code === null ? [] : [code])];
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-/** An approved refund that waits for a person: the airline is asked whether its ticket lives. */
+/** An approved refund that waits for a person. Asks the airline if its ticket is still valid. */
 export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Promise<StuckThing> {
   const { treasury, store, provider } = ports;
   const isStuck = row.state === 'stuck';
@@ -54,7 +54,7 @@ export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Pr
   const options: StuckOption[] = [
     {
       decision: 'cancelled',
-      // The airline shows a ticket, or ended the order itself.
+      // The airline still shows a ticket, or has ended the order itself.
       refusal: isAlive(word, row) ? 'airline_ticketed' : isEndedByAirline ? 'cancelled_by_airline' : null,
       steps: [
         `Record that you cancelled ${thing} with the airline. While it shows the ticket, nothing is paid.`,
@@ -98,7 +98,7 @@ export async function decideRefund(ports: FlightsPorts, row: RefundRequestRow, b
   await approve(ports, row.request_id, by, { dry_run: false });
 }
 
-/** Records the cancellation by an operator's word as the effect that it ends: the pay-out then finds it done. */
+/** Records an operator's cancellation as a done effect, so that the pay-out can go on. */
 async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
   await inTurn(ports.store, decidingTurns(row), async (tx) => {
     const held = await requestOf(tx, row.request_id);
@@ -116,7 +116,7 @@ async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: B
   });
 }
 
-/** Ends the effect as done, whether it is under way or never began. @throws Problem where one begins at this moment */
+/** Ends the effect as done, even if it never began. @throws Problem if an attempt begins at the same moment */
 async function endCancellation(tx: Tx, ports: FlightsPorts, subject: string): Promise<void> {
   const ended = { state: 'done', result: BY_HAND, error: null, updated_at_ms: ports.clock.now() } as const;
   const live = await tx
@@ -185,7 +185,7 @@ export const effectItem = (row: Effect): StuckThing => ({
   decisions: isOpen(row)
     ? retryBy(
         'Ask the chain what happened to the transaction. If it can no longer land, give it up; it may be signed again.',
-        // An order at an airline is ended with its booking, a cancellation with its refund.
+        // An airline order is resolved with its booking, a cancellation with its refund.
         row.signature === null ? 'other_kind' : null,
       )
     : [],
@@ -198,7 +198,7 @@ export async function retryEffect(ports: FlightsPorts, row: Effect, by: By): Pro
   await ports.effects.standing(row.kind, row.subject, true);
 }
 
-/** A ramp order in ERROR: only its partner knows whether its platform has it, and moves it. */
+/** A ramp order in ERROR. Only its partner knows if its platform has it, and can move it. */
 export const partnerOrderItem = (order: Stuck['partner_orders'][number]): StuckThing => ({
   ...NO_BOOKING,
   id: order.order_id,

@@ -21,9 +21,9 @@ interface Waiting {
   decide(by: By, request: ResolveRequest): Promise<void>;
 }
 
-/* Work that waits for a person (CONTRACT, section 8): money moves by effects, after the audit row. */
+/* Work that waits for a person (CONTRACT, section 8). Money moves only by effects, after the audit row. */
 
-/** Stuck work comes first: a decided booking may have a stuck refund. @throws Problem `stuck_not_found` */
+/** Finds work by id, stuck work first: a decided booking may have a stuck refund. @throws Problem `stuck_not_found` */
 async function find(ports: FlightsPorts, id: string): Promise<Waiting> {
   const { store } = ports;
   const booking = await bookingOf(store, id);
@@ -109,11 +109,11 @@ export async function resolveStuck(
   return showStuck(ports, item.id);
 }
 
-/** After so long a person looks at an open effect. */
+/** An effect that is open for this long waits for a person. */
 const LONG_OPEN_MS = 10 * 60_000;
 const MOST_LISTED = 200;
 
-/** Work that waits for a person: bookings and refunds that are stuck, effects and pay-outs that are open for long. */
+/** Lists work that waits for a person: stuck bookings and refunds, old effects, failing pay-outs, ramp orders. */
 export async function listStuck({ store, clock, partnerOrdersInError }: FlightsPorts): Promise<Stuck> {
   const bookings = await store
     .selectFrom('bookings')
@@ -146,7 +146,7 @@ export async function listStuck({ store, clock, partnerOrdersInError }: FlightsP
   const payouts = await store
     .selectFrom('affiliate_payouts')
     .select(['payout_id', 'wallet', 'amount', 'last_error', 'attempts', 'created_at_ms'])
-    // In the words of the index over them.
+    // Repeats the condition of its partial index.
     .where(sql<SqlBool>`state = 'open' and attempts >= ${sql.lit(PAYOUT_TRIES)}`)
     .where('created_at_ms', '>', 0)
     .orderBy('created_at_ms')
