@@ -6,7 +6,7 @@ import type { Offer, Slice } from '../../wire/flights/index.ts';
 import type { FlightsPorts, IntentRow } from '../base/index.ts';
 import type { LandedPayment } from './types.ts';
 
-/** The row of a forgotten intent, by its escrow and its order; null without an itinerary. Fare rules, affiliate and support code are lost. */
+/** Rebuilds a lost intent from escrow and order, or returns null. Fare rules, affiliate and support code are lost. */
 export function adoptedIntent(
   { options }: Pick<FlightsPorts, 'options'>,
   escrow: EscrowAccount,
@@ -17,7 +17,7 @@ export function adoptedIntent(
   if (!outbound) return null;
   const refundAfterMs = Number(escrow.refundAfter) * 1000;
   const expiresAtMs = refundAfterMs - options.refundAfterMs;
-  // A capture in part writes over the time of opening.
+  // A partial capture overwrites the time of opening.
   const openedAtMs = escrow.openedAt === null ? expiresAtMs - options.intentLifeMs : Number(escrow.openedAt) * 1000;
   return {
     intent_id: order.reference,
@@ -55,7 +55,7 @@ export function adoptedIntent(
   };
 }
 
-/** The order as the offer that it was, with everything that an order does not say undisclosed. */
+/** Rebuilds the offer from its order. What an order does not say is undisclosed. */
 function offerOf(order: ProviderOrder, outbound: Slice, amount: bigint, expiresAtMs: number): Offer {
   const { segments, ...flown } = outbound;
   return {

@@ -32,7 +32,7 @@ import { adoptedIntent } from './adopted.ts';
 import { type Case, fundingOf } from './escrows.ts';
 import type { EscrowAct, Finding, LandedPayment } from './types.ts';
 
-/** A finding, and what carries it on; again is harmless. */
+/** A finding, and the function that acts on it, which is safe to repeat. */
 export interface Item {
   readonly finding: Finding;
   carry(): Promise<void>;
@@ -46,7 +46,7 @@ export interface Tools {
 
 type FoundState = 'ordering' | 'capturing' | 'refunding';
 
-/** The difference of a case; null where there is none. */
+/** Finds the difference of a case, or null. */
 export async function itemOf(tools: Tools, one: Case): Promise<Item | null> {
   if (one.isUnused) return unusedItem(tools, one);
   if (one.intent) return knownItem(tools, one, one.intent);
@@ -80,7 +80,7 @@ function knownItem(tools: Tools, one: Case, intent: IntentRow): Item | null {
   if (refunded && state === 'booked' && takenOf(one) === null)
     return item('refunded', null, 'The ticket lives and its escrow went back: cancel it with the airline.');
   const isPaid = account?.state === 'open' && !isOver && held >= account.amount;
-  // A carrier's web site is asked by our records of its visits, which went with the database.
+  // A carrier's web site can be asked only with the records of our visits, which a restored database lacks.
   const askSite = isLowcost(intent.offer_id) ? stuckShow : null;
   if (isPaid && booking === null) return item('booking_forgotten', 'ordering', askSite);
   const isUnordered = isPaid && (state === 'settling' || state === 'queued');
@@ -89,7 +89,7 @@ function knownItem(tools: Tools, one: Case, intent: IntentRow): Item | null {
   return acts.length === 0 ? null : item('escrow_acts', null);
 }
 
-/** An escrow beside the one that counts: its acts are its own, and its place is known. */
+/** An escrow in addition to the one that counts: only its acts are recorded. */
 const unusedItem = (tools: Tools, one: Case): Item => ({
   finding: {
     ...{ kind: 'escrow_acts', subject: one.intent?.intent_id ?? one.escrow, state: one.booking?.state ?? null },
@@ -99,8 +99,8 @@ const unusedItem = (tools: Tools, one: Case): Item => ({
 });
 
 /**
- * The part that the treasury kept of a refund out of the escrow (atomic units); null without such a refund. A refund of
- * the whole price is known by its order, which is dead.
+ * The part that the treasury kept in a refund out of the escrow (atomic units), or null if there was no such refund. A
+ * refund of the whole price is recognised by its dead order.
  */
 export function takenOf(one: Case): bigint | null {
   const { account, intent, order } = one;
@@ -111,7 +111,7 @@ export function takenOf(one: Case): bigint | null {
   return intent !== null && isHeld(intent) && order !== null && !isOrdered(order) && isBack ? 0n : null;
 }
 
-/** Such a refund is an attempt at the capture, whichever instruction it was. */
+/** The acts of a case. A full refund of a held price counts as an attempt at its capture, as the service records it. */
 const actsOf = (one: Case): readonly EscrowAct[] =>
   takenOf(one) === 0n
     ? one.acts.map((act) => (act.kind === 'refund' ? { ...act, kind: 'capture' as const, takes: 0n } : act))
@@ -119,13 +119,13 @@ const actsOf = (one: Case): readonly EscrowAct[] =>
 
 const isOrdered = ({ status }: ProviderOrder): boolean => status !== 'cancelled' && status !== 'failed';
 
-/** An order that decides about its escrow: a captured one, or one whose money waits. */
+/** True if the order decides about its escrow, which is captured, or holds the price of a live order. */
 const isAlive = ({ account, order, held }: Case): boolean =>
   account !== null &&
   order !== null &&
   (account.state === 'captured' || (account.state === 'open' && held >= account.amount && isOrdered(order)));
 
-/** The intent is made anew from its escrow and its order, then goes on like one that the database knows. */
+/** Rebuilds the intent from its escrow and order. It then goes on like one that the database knows. */
 async function adoptedItem(tools: Tools, one: Case): Promise<Item> {
   const { account, order } = one;
   if (!account || !order) throw new Error('nothing to adopt');
@@ -142,7 +142,7 @@ async function adoptedItem(tools: Tools, one: Case): Promise<Item> {
   };
 }
 
-/** Writes down what was forgotten, all of it or nothing, and takes the steps that follow. */
+/** Writes what the database lacks in one transaction, and takes the steps that follow. */
 async function carryOn(
   tools: Tools,
   one: Case,
@@ -172,10 +172,10 @@ async function carryOn(
       await keepOrder(ports, intent, one.order, tx);
       await attempt(ports, tx, 'airline_order', intent_id, { state: 'done', result: one.order.providerOrderId });
     }
-    // Found by its reference before anything is ordered; a purchase that only a site knows bars a second one.
+    // An attempt without outcome: the order is looked up by its reference first. A stuck one bars a second purchase.
     if (to === 'ordering') await attempt(ports, tx, 'airline_order', intent_id, { state: isLost ? 'stuck' : 'sent' });
     if (intent.escrow_kind === 'authorized') {
-      // It was paid in place of the opened one, which is closed.
+      // The authorization was paid instead of the opened escrow, which can be closed.
       await changeIntent(tx, intent_id, placeOf(intent));
       await planTasks(tx, intent_id, clock.now(), { unused_escrow: 0 });
     }
@@ -183,7 +183,7 @@ async function carryOn(
     const detail = { kind, transactions: one.acts.map(({ signature }) => signature) };
     await writeAudit(tx, ports, { ...BY_SERVICE, action: 'reconcile', subject: intent_id, detail });
   });
-  // The worker ends what a silent cluster or airline keeps from ending now.
+  // If the cluster or the airline is silent now, the worker finishes this later.
   if (to !== null) await createStepRunner(ports, escrows).carryOutNow(intent_id);
   ports.log('warn', 'reconciled', { intent_id, kind, at: instant(clock.now()) });
 }
@@ -196,7 +196,7 @@ const attempt = (
   fields: { readonly state: 'sent' | 'stuck' | 'done'; readonly result?: string },
 ) => writeAttempt(tx, ports, kind, subject, { reference: subject, ...fields });
 
-/** Effects that were done: a later attempt at any of them finds it by its transaction. */
+/** Records acts as done effects, so that a later attempt finds each by its transaction. */
 export async function keepActs(
   ports: FlightsPorts,
   tx: Tx,
@@ -206,7 +206,7 @@ export async function keepActs(
   for (const { kind, signature, takes } of acts) {
     const done = { state: 'done', signature, reference: takes === undefined ? null : String(takes) } as const;
     const isFirst = kind !== 'sweep' && (await writeAttempt(tx, ports, kind, subject, done));
-    // A second one of its kind bars nothing: sweeps repeat, and the place of another attempt is taken.
+    // Without a live key: a sweep may repeat, and for another kind the live key is taken.
     if (!isFirst) await writeAttempt(tx, ports, kind, subject, { ...done, live_key: null });
   }
 }
@@ -222,12 +222,12 @@ async function move(
   const nowMs = ports.clock.now();
   const { intent_id } = intent;
   const booking = (await bookingOf(tx, intent_id)) ?? null;
-  // It held the price, unless the program remembers that it never did.
+  // True unless a refunded escrow is known never to have held the price.
   const wasPaid = to !== 'refunding' || account?.neverFunded === false || held > 0n;
   await changeIntent(tx, intent_id, {
     ...(wasPaid && { observed_amount: intent.amount }),
     ...(wasPaid && { booking_requested_at_ms: intent.booking_requested_at_ms ?? funding?.atMs ?? nowMs }),
-    // When the chain says so: the step finds it there.
+    // The time that the chain shows.
     ...(to === 'capturing' &&
       account &&
       account.captured === account.amount && { captured_at_ms: Number(account.endedAt) * 1000 }),
@@ -246,7 +246,7 @@ async function move(
   } else if (booking.state !== to) await moveBooking(tx, booking, { by: 'reconcile', to, change }, nowMs);
 }
 
-/** An escrow whose intent is unknown: only what is left in it can be given back. */
+/** An escrow of an unknown intent: we can only give back what is left in it. */
 function unknownItem(tools: Tools, one: Case): Item {
   const { account, held, order, acts, escrow } = one;
   const isPaid = account !== null && held >= account.amount;
@@ -264,7 +264,7 @@ function unknownItem(tools: Tools, one: Case): Item {
     const todo = `No order of it was found. Ask the airline about tickets of ${instant(Number(account.openedAt) * 1000)}; its refund wallet is ${account.refundOwner}.`;
     return { finding: { ...base, outcome: 'person', todo }, carry: note };
   }
-  // A carrier's web site lists no orders, and its purchases are forgotten with the database.
+  // A carrier's web site lists no orders, and a restored database lacks the purchases.
   const mayBeOrdered = isPaid && (!tools.ports.provider?.orders || tools.ports.lowcost != null || order !== null);
   if (mayBeOrdered) {
     const after = instant(Number(account.refundAfter) * 1000);
@@ -285,11 +285,11 @@ const keepUnknown = ({ ports }: Tools, { escrow, acts, account, intent }: Case):
     await writeAudit(tx, ports, { ...BY_SERVICE, action: 'reconcile', subject: escrow, detail });
   });
 
-/** Refunds an escrow to its refund owner, or closes an unpaid one, whose rent comes back. */
+/** Refunds an escrow to its refund owner, or closes an unpaid one to get its rent back. */
 async function giveBack(tools: Tools, one: Case): Promise<void> {
   const { account } = one;
   if (!account) return;
-  // Its effect names the escrow, as no intent's id is known.
+  // The escrow's address is the subject of its effect, as the intent's id is unknown.
   const stand = {
     ...{ intent_id: account.address, escrow_address: account.address, vault_address: account.vault },
     escrow_kind: account.kind === 'intent' ? ('opened' as const) : ('authorized' as const),
@@ -302,7 +302,7 @@ async function giveBack(tools: Tools, one: Case): Promise<void> {
     ...{ amount: asInteger(account.amount), refund_after_ms: Number(account.refundAfter) * 1000 },
   };
   await tools.escrows.refund(stand, undefined, { closes: true }).catch((error: unknown) => {
-    // The effect is on record: the worker ends it.
+    // The effect is recorded, so the worker can finish it.
     if (!isProblem(error, 'not_final')) throw error;
   });
   await keepUnknown(tools, one);

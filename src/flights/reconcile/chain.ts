@@ -17,7 +17,7 @@ const PAYOUT = /^farelock payout /;
 const PAYMENT = /^pay_/;
 const TRANSFER_CHECKED = 12;
 
-/** Transactions by their entries. @throws Problem `cluster_failed` for one that the node lists and does not show */
+/** Fetches the transactions of entries. @throws Problem `cluster_failed` if the node lists one but does not show it */
 export async function transactionsOf({ cluster }: FlightsPorts, entries: readonly HistoryEntry[]) {
   const found: ChainTransaction[] = [];
   for (let at = 0; at < entries.length; at += AT_ONCE) {
@@ -31,7 +31,7 @@ export async function transactionsOf({ cluster }: FlightsPorts, entries: readonl
   return found;
 }
 
-/** Entries of an account's history that succeeded since then, newest first. */
+/** Successful entries of an account's history since `sinceMs`, newest first. */
 export async function historySince({ cluster }: FlightsPorts, account: Address, sinceMs: number) {
   const found: HistoryEntry[] = [];
   for (let before: Signature | undefined; ; ) {
@@ -43,7 +43,7 @@ export async function historySince({ cluster }: FlightsPorts, account: Address, 
   }
 }
 
-/** Those whose signature no effect has. @param fromId bounds the effects that are looked through */
+/** Successful entries whose signature no effect has. @param fromId the first effect id to search from */
 export async function withoutEffects({ store }: FlightsPorts, entries: readonly HistoryEntry[], fromId = '') {
   const left: HistoryEntry[] = [];
   for (const some of chunks(entries)) {
@@ -59,7 +59,7 @@ export async function withoutEffects({ store }: FlightsPorts, entries: readonly 
   return left;
 }
 
-/** Those whose signature no payment has. */
+/** Entries whose signature no payment has. */
 export async function withoutPayments({ store }: FlightsPorts, entries: readonly HistoryEntry[]) {
   const left: HistoryEntry[] = [];
   for (const some of chunks(entries)) {
@@ -81,14 +81,14 @@ export function chunks<T>(all: readonly T[], size = 500): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 }
 
-/** Our acts in transactions: those that an authority pays, and that do something to an escrow or pay out. */
+/** Finds our acts: transactions that an authority pays for, and that touch an escrow or pay out. */
 export async function actsIn(ports: FlightsPorts, transactions: readonly ChainTransaction[]) {
   const { escrowActOf } = await loadProgram();
   const { all } = authoritiesOf(ports).seen();
   return transactions.flatMap((one) => actOf(all, escrowActOf, one) ?? []);
 }
 
-/** Authorizations that payers opened in transactions which an authority paid for. */
+/** Finds authorizations that payers opened in transactions that an authority paid for. */
 export async function authorizationsIn(ports: FlightsPorts, transactions: readonly ChainTransaction[]) {
   const { authorizedIn } = await loadAuthorization();
   const { escrowPlace } = await loadAddress();
@@ -114,7 +114,7 @@ function actOf(authorities: readonly Address[], escrowActOf: Reader, transaction
     return { ...at, kind: 'payout', memo, account: transfer.to, amount: transfer.amount };
   }
   const acts = instructions.flatMap((one) => escrowActOf(one) ?? []);
-  // A refund that closes, and a close that sweeps, are one effect.
+  // One effect may have several instructions: a refund may also close, and a close may also sweep.
   for (const kind of ORDER) {
     const act = acts.find((one) => one.kind === kind);
     if (act) return { ...at, ...act };
@@ -124,7 +124,7 @@ function actOf(authorities: readonly Address[], escrowActOf: Reader, transaction
 
 const ORDER: readonly EscrowActKind[] = ['capture', 'refund', 'close_escrow', 'open_escrow', 'sweep'];
 
-/** The payment of a challenge into a token account; null for any other transaction. */
+/** Reads an x402 payment into a token account; null for any other transaction. */
 export function paymentInto(account: Address, transaction: ChainTransaction): LandedPayment | null {
   const { signers, signatures, instructions, memo } = read(transaction);
   const [, payer] = signers;

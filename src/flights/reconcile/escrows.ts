@@ -8,17 +8,17 @@ import { type Escrows, type EscrowTerms, NO_PAYMENT, OPEN_BOOKINGS, placeOf } fr
 import { chunks, historySince, paymentInto, transactionsOf } from './chain.ts';
 import type { ChainAct, EscrowAct, LandedPayment, SeenAuthorization } from './types.ts';
 
-/** An escrow as chain, airline and database show it. */
+/** An escrow as the chain, the airline and the database show it. */
 export interface Case {
   readonly escrow: Address;
-  /** Acts that the database forgot. */
+  /** Acts that the database lacks. */
   readonly acts: readonly EscrowAct[];
-  /** null: the database knows no intent of it. With the place of this escrow, whatever the database says of that. */
+  /** Its intent, with the address replaced by this escrow's; null if the database knows no intent of it. */
   readonly intent: IntentRow | null;
-  /** The intent has another escrow that counts. */
+  /** True if another escrow of the intent counts. */
   readonly isUnused?: boolean;
   readonly booking: BookingRow | null;
-  /** null: not on the chain (any more), or another operator's. */
+  /** Null if it is not on the chain (any more), or belongs to another operator. */
   readonly account: EscrowAccount | null;
   /** Atomic units in the vault. */
   readonly held: bigint;
@@ -27,11 +27,11 @@ export interface Case {
 
 interface Found {
   readonly cases: readonly Case[];
-  /** Orders of which neither the database nor the chain knows an intent. */
+  /** Orders whose intent neither the database nor the chain knows. */
   readonly orders: readonly ProviderOrder[];
 }
 
-/** Everything that may differ: escrows with forgotten acts, locked fares, open bookings, and intents with an order. */
+/** Collects all that may differ: escrows with unrecorded acts, locked fares, open bookings, intents with an order. */
 export async function casesOf(
   ports: FlightsPorts,
   escrows: Escrows,
@@ -80,7 +80,7 @@ export async function casesOf(
   return { cases, orders: unseen.map(([, order]) => order) };
 }
 
-/** True for an escrow that holds its price, or was captured or given back after it did. */
+/** True for an escrow that holds its price, or that held it before it was captured or refunded. */
 const isUsed = ({ account, held, acts, intent }: Case): boolean => {
   if (account?.state === 'open') return held >= account.amount;
   if (account) return account.state === 'captured' || !account.neverFunded;
@@ -121,7 +121,7 @@ async function accountsAt(ports: FlightsPorts, escrows: readonly Address[]) {
   const open = escrows.flatMap((escrow, place) => {
     const state = states[place];
     const account = state ? decodeEscrow(escrow, state.owner, state.data) : null;
-    // Strangers can open an escrow on terms of their own.
+    // Strangers can open escrows on other terms.
     return account && all.includes(account.authority) && account.treasury === treasury ? [account] : [];
   });
   const vaults = await cluster.accounts(open.map(({ vault }) => vault));
@@ -131,7 +131,7 @@ async function accountsAt(ports: FlightsPorts, escrows: readonly Address[]) {
   return found;
 }
 
-/** The payment that funded an escrow, where its vault's history has it. */
+/** Finds the payment that funded an escrow in its vault's history. */
 export async function fundingOf(ports: FlightsPorts, vault: Address, sinceMs: number): Promise<LandedPayment | null> {
   const found = await transactionsOf(ports, await historySince(ports, vault, sinceMs));
   return found.map((one) => paymentInto(vault, one)).find((one) => one !== null) ?? null;

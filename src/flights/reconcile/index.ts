@@ -18,12 +18,12 @@ export { markBehind } from './mark.ts';
 export type * from './types.ts';
 
 /**
- * Compares a database that was put back with the cluster and the airline since then, writes down what it forgot, and goes
- * on from there. The mark of the database holds all other work until the end, so a run that dies is repeated: whatever it
- * wrote down is no difference any more. @throws Problem `cluster_failed`, `provider_failed`
+ * Compares a restored database with the cluster and the airline since then, writes what it lacks, and goes on from
+ * there. The database's mark stops all other work until the end, so a run that dies can be repeated: what it wrote is
+ * no longer a difference. @throws Problem `cluster_failed`, `provider_failed`
  */
 export async function reconcile(given: FlightsPorts, { isDryRun, ...how }: Reconciling): Promise<Reconciled> {
-  // Only these acts are not held.
+  // These effects do not wait for the mark to go.
   const ports = { ...given, effects: createEffects(given) };
   const marked = await readBehind(ports.store);
   const sinceMs = how.sinceMs ?? marked?.since_ms ?? (await knownUntilMs(ports.store));
@@ -38,19 +38,19 @@ export async function reconcile(given: FlightsPorts, { isDryRun, ...how }: Recon
   return { sinceMs, findings };
 }
 
-/** Findings by kind. */
+/** Counts findings by kind. */
 export function countsOf(findings: readonly Finding[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { kind } of findings) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }
 
-/** All that differs. The chain is read before the database, whose rows come before their acts. */
+/** Finds all differences. Reads the chain before the database, because rows are written before their acts. */
 async function differences(tools: Tools): Promise<Item[]> {
   const { ports, escrows, sinceMs } = tools;
   const { live } = await authoritiesOf(ports).look();
   const histories = await Promise.all(live.map((authority) => historySince(ports, authority, sinceMs)));
-  // Two authorities may have signed one transaction.
+  // Two authorities may have signed the same transaction.
   const listed = [...new Map(histories.flat().map((entry) => [entry.signature, entry])).values()];
   const transactions = await transactionsOf(ports, await withoutEffects(ports, listed));
   const acts = await actsIn(ports, transactions);

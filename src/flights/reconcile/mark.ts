@@ -1,7 +1,7 @@
 import { markOnce } from '../../store/index.ts';
 import { behindMark, DATABASE_BEHIND, type FlightsPorts, pageOnce, type Why } from '../base/index.ts';
 
-/** Marks the database, unless it is marked. A mark that the chain makes was not asked for: it pages an operator. */
+/** Marks the database unless it is marked. Pages an operator, unless an operator set the mark. */
 export async function markBehind(ports: FlightsPorts, why: Why, sinceMs: number): Promise<void> {
   const value = behindMark({ why, at_ms: ports.clock.now(), since_ms: sinceMs });
   if (why === 'by_hand') await markOnce(ports.store, DATABASE_BEHIND, value);

@@ -13,7 +13,7 @@ import { historySince, paymentInto, transactionsOf, withoutEffects, withoutPayme
 import type { Case } from './escrows.ts';
 import type { ChainAct, Finding, LandedPayment, PayoutAct } from './types.ts';
 
-/** Pay-outs that landed, each by what it was for. @param adopted intents that are made anew in the same run */
+/** Items of pay-outs that landed, by what each was for. @param adopted intents that the same run rebuilds */
 export async function payoutItems(
   tools: Tools,
   acts: readonly ChainAct[],
@@ -34,7 +34,7 @@ export async function payoutItems(
   });
 }
 
-/** The subjects that a memo may have: tickets that were sold, each or together, and pay-outs to affiliates. */
+/** Maps memos to subjects: sold bookings, for all travellers or some, and pay-outs to affiliates. */
 async function subjectsPaid({ store }: FlightsPorts, adopted: readonly string[]) {
   const sold = await store
     .selectFrom('intents')
@@ -58,7 +58,7 @@ async function subjectsPaid({ store }: FlightsPorts, adopted: readonly string[])
 
 type Affiliate = { readonly code: string; readonly wallet: string };
 
-/** Affiliates by the token accounts that were paid. */
+/** Finds affiliates by the token accounts that were paid. */
 async function affiliatesOf({ store, cluster }: FlightsPorts, payouts: readonly PayoutAct[]) {
   const accounts = payouts.map(({ account }) => account);
   const found = new Map<string, Affiliate>();
@@ -93,7 +93,7 @@ const audited = (ports: FlightsPorts, tx: Tx, kind: Finding['kind'], subject: st
 const paidOut = (ports: FlightsPorts, tx: Tx, subject: string, { signature }: PayoutAct) =>
   writeAttempt(tx, ports, 'payout', subject, { state: 'done', signature });
 
-/** Refunds that came out of an escrow, of intents that have not ended. They follow the items of their bookings. */
+/** Items of refunds out of an escrow, for intents that have not ended. They follow the items of their bookings. */
 export const releaseItems = (tools: Tools, cases: readonly Case[], adopted: readonly string[]): Item[] =>
   cases.flatMap((one) => {
     const { intent, order, account, acts } = one;
@@ -134,7 +134,7 @@ function refundItem(tools: Tools, act: Back, subject: string, keep: (tx: Tx) => 
   };
 }
 
-/** The request as it was when its pay-out was made: approved, with the ticket cancelled. null: nothing to end */
+/** Restores the request to approved, with its ticket cancelled. @returns its id, or null if there is nothing to end */
 async function grant(ports: FlightsPorts, tx: Tx, subject: string, act: Back): Promise<string | null> {
   const { intentId, passengers } = subjectParts(subject);
   const intent = await intentOf(tx, intentId);
@@ -177,14 +177,14 @@ async function grant(ports: FlightsPorts, tx: Tx, subject: string, act: Back): P
   return requestId;
 }
 
-/** @param affiliate null: the pay-out is known, and its own step finds the transaction */
+/** @param affiliate null if the pay-out is known: its own step then finds the transaction */
 function affiliateItem({ ports }: Tools, act: PayoutAct, payoutId: string, affiliate: Affiliate | null): Item {
   return {
     finding: findingOf(act, 'affiliate_paid', affiliate?.wallet ?? payoutId),
     carry: () =>
       inTurn(ports.store, [`affiliates:${affiliate?.code ?? payoutId}`], async (tx) => {
         if (affiliate) {
-          // Journeys that are credited anew find their balance paid.
+          // Journeys that are credited again find their balance already paid.
           await tx
             .insertInto('affiliate_payouts')
             .values({
@@ -212,7 +212,7 @@ function unknownItem({ ports }: Tools, act: PayoutAct): Item {
   };
 }
 
-/** Payments to the treasury that landed, and that the journal does not know. */
+/** Items of payments to the treasury that landed, but that the journal lacks. */
 export async function paymentItems({ ports, sinceMs }: Tools): Promise<Item[]> {
   const account = await associatedTokenAddress(ports.treasury, ports.mint);
   const all = await historySince(ports, account, sinceMs);
@@ -221,7 +221,7 @@ export async function paymentItems({ ports, sinceMs }: Tools): Promise<Item[]> {
   return Promise.all(landed.map((payment) => paymentItem(ports, account, payment)));
 }
 
-/** A creation that was forgotten can't be answered: its escrow is looked at by itself. */
+/** A lost creation can't be answered. Its escrow is a case of its own. */
 const UNANSWERABLE = 'POST /air/intents';
 
 async function paymentItem(ports: FlightsPorts, account: Address, payment: LandedPayment): Promise<Item> {
@@ -244,7 +244,7 @@ async function paymentItem(ports: FlightsPorts, account: Address, payment: Lande
           .values({
             ...{ payment_key: key, payer, amount: asInteger(amount), pay_to: treasury, signature },
             quote_id: quote?.quote_id ?? `forgotten:${memo}`,
-            // The same payment sent again is answered, where its request is known.
+            // If its request is known, the same payment is answered when it is sent again.
             ...{ request_digest: quote?.request_digest ?? '', state: isAnswerable ? 'settled' : 'answered' },
             ...{ transaction: null, last_valid_block_height: null, settle_response: JSON.stringify(settled) },
             ...{ answer_status: null, answer_sealed: null, answer_fence: null, error_code: null },

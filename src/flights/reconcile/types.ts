@@ -6,7 +6,7 @@ export type ChainAct = { readonly signature: Signature; readonly atMs: number } 
   | { readonly kind: 'payout'; readonly memo: string; readonly account: Address; readonly amount: bigint }
 );
 export type EscrowActKind = 'open_escrow' | 'capture' | 'refund' | 'sweep' | 'close_escrow';
-/** An authorization of an intent, which its payer has opened, and the escrow that we opened for the same intent. */
+/** An authorization that an intent's payer opened, and the escrow that we opened for the same intent. */
 export interface SeenAuthorization {
   readonly escrow: Address;
   readonly opened: Address;
@@ -15,10 +15,10 @@ export interface SeenAuthorization {
 export type EscrowAct = Extract<ChainAct, { kind: EscrowActKind }>;
 export type PayoutAct = Extract<ChainAct, { kind: 'payout' }>;
 
-/** A payment of a customer that landed without a row. */
+/** A customer's payment that landed and has no row. */
 export interface LandedPayment {
   readonly signature: Signature;
-  /** The payer's signature, base58: the key of a payment. */
+  /** The payer's signature (base58), which is the key of a payment. */
   readonly key: string;
   readonly payer: Address;
   readonly memo: string;
@@ -40,7 +40,7 @@ export type FindingKind =
   | 'payout_unknown'
   | 'payment_unknown';
 
-/** `carried_on`: the service goes on from there. `noted`: written down, and nothing follows. `person`: somebody decides. */
+/** `carried_on`: the service goes on from there. `noted`: only recorded. `person`: a person decides. */
 export type Outcome = 'carried_on' | 'noted' | 'person';
 
 export interface Finding {
@@ -52,14 +52,14 @@ export interface Finding {
   readonly amount: bigint | null;
   readonly transaction: string | null;
   readonly outcome: Outcome;
-  /** For a person: what to do. */
+  /** Tells a person what to do. */
   readonly todo: string | null;
 }
 
 export interface Reconciling {
-  /** Looks, and changes nothing. */
+  /** Only looks, and changes nothing. */
   readonly isDryRun: boolean;
-  /** Looks back so far, where the database does not know it. */
+  /** Looks back to this time (epoch ms), instead of the one that the database suggests. */
   readonly sinceMs?: number | undefined;
 }
 

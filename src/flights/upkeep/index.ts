@@ -37,7 +37,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, funds: Funds
   const changesSchedules = ports.provider?.changesSchedules === true;
   const isDue = (dueAtMs: number | null) => isDueAt(dueAtMs, ports.clock);
 
-  /** One statement asks for all kinds of work. */
+  /** Asks for all kinds of work in one query. */
   const look = () =>
     dueOf(ports.store, {
       payments: ports.paywall.leftAtMs?.() ?? sql<number>`0`,
@@ -45,17 +45,17 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, funds: Funds
       intents: untidySinceMs(ports),
       bookings: queueDue(ports, BOOKINGS),
       ...affiliates.due(),
-      // Refund requests left open by a crash, and the pay-outs of those that were approved.
+      // Refund requests left open by a crash, and pay-outs of approved ones.
       refunds: queueDue(ports, REFUNDS),
       ...ports.outbox.due(),
       orders: changesSchedules ? taskDue(ports, 'order_watch') : sql<null>`null`,
     });
 
-  /** Not waited for: a receiver that is down holds up no booking. */
+  /** Not awaited: a receiver that is down must not delay bookings. */
   const startOutbox = (due: Awaited<ReturnType<typeof look>>) =>
     ports.outbox.start(new Set((['page', 'email'] as const).filter((kind) => isDue(due[kind]))));
 
-  /** A database that was put back says nothing of it: a process that stays looks before its first work. */
+  /** A restored database may not be marked, so a long-running process asks the chain before its first work. */
   let hasLooked = !ports.options.sweepsAtStart;
   async function isHeld(): Promise<boolean> {
     if (!hasLooked) hasLooked = (await (await import('./restored.ts')).lookForRestored(ports)) !== 'unknown';
@@ -63,7 +63,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, funds: Funds
   }
 
   return {
-    /** Looks once whether the database was put back. */
+    /** Returns true while work has to wait for a restored database. The first call asks the chain. */
     isHeld,
 
     async runDue(): Promise<WorkerRun> {
@@ -96,7 +96,7 @@ async function workOffRefunds(ports: FlightsPorts): Promise<number> {
   return (await createRefundPayouts(ports).runDue()).worked;
 }
 
-/** Intents that block their pair: expired, left by the request that creates them, or begun in a clock's future. */
+/** Intents that block their pair: expired, left behind by their creation's request, or dated in the future. */
 function untidy({ store }: FlightsPorts, nowMs: number, most: number) {
   const blocking = store.selectFrom('intents').where('active_key', 'is not', null).limit(most);
   const opening = blocking.where('opened_at_ms', 'is', null).where('expires_at_ms', '>', nowMs);
@@ -151,7 +151,7 @@ function createClockWatch(ports: FlightsPorts): () => Promise<void> {
 
 type Seldom = (watch: string, isFine: boolean, look: () => Promise<void>) => Promise<void>;
 
-/** Leaves out looks at a mark while nothing is wrong, but for the first one, and one a minute. */
+/** Runs `look` while something is wrong; otherwise only the first time, and once a minute. */
 function createSeldom(clock: Clock): Seldom {
   const fineAtMs = new Map<string, number>();
   return async (watch, isFine, look) => {
@@ -191,13 +191,13 @@ async function watchAirline(ports: FlightsPorts, seldom: Seldom): Promise<void> 
 const SWEEP_EVERY_MS = 10 * 60_000;
 const DUE_AT = 'sweep_due_at_ms';
 
-/** Sweeps at most every ten minutes in all processes, and when one that stays starts. Failures are only logged. */
+/** Sweeps every ten minutes across processes, and when a long-running one starts. Failures are only logged. */
 export function createUpkeep(ports: FlightsPorts, escrows: Escrows): () => Promise<number> {
   const { store, clock, log } = ports;
   let dueAtMs = 0;
-  /** When this process sweeps again before it is due. A command that ends leaves that to others. */
+  /** When this process sweeps again early, if a sweep left work. A command that ends leaves that to others. */
   let goOn: { readonly atMs: number; readonly waitMs: number } | null = null;
-  /** Sweeps once whatever the database says: a restored one says that the next sweep is not due yet. */
+  /** Forces the first sweep: a restored database may say that none is due yet. */
   let isStart = ports.options.sweepsAtStart;
 
   async function claim(nowMs: number): Promise<boolean> {

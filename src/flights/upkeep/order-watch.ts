@@ -6,7 +6,7 @@ import { isAskable, keepCurrent } from '../bookings/index.ts';
 import { type Due, done, eachTask } from './tasks.ts';
 
 const MOST_AT_ONCE = 20;
-/** When an airline that does not answer is asked again. */
+/** How long to wait before a silent airline is asked again. */
 const AGAIN_MS = 10 * 60_000;
 
 /** Looks at orders of an airline that changes flights: daily, hourly near departure, and after messages. */
@@ -28,13 +28,13 @@ async function look(ports: FlightsPorts, intent: Due): Promise<unknown> {
       .set({ due_at_ms: clock.now() + pauseMs })
       .where('task', '=', 'order_watch')
       .where('intent_id', '=', intent.intent_id)
-      // A message that came meanwhile has made it due again.
+      // Leaves a task alone that a message has made due in the meantime.
       .where('due_at_ms', '>', beganAtMs)
       .execute()
   );
 }
 
-/** When to look again (milliseconds from now); null: the last flight has left. */
+/** When to look again (milliseconds from now), or null once the last flight has left. */
 export function nextLookMs({ slices }: Pick<Order, 'slices'>, nowMs: number): number | null {
   const ahead = slices
     .map((slice) => zonedInstant(slice.departing_at, slice.origin_time_zone) - nowMs)

@@ -4,12 +4,12 @@ import { authoritiesOf } from '../../payments/index.ts';
 import { type FlightsPorts, knownUntilMs, SLACK_MS, unlessSilent } from '../base/index.ts';
 import { actsIn, markBehind, transactionsOf, withoutEffects } from '../reconcile/index.ts';
 
-/** Enough to hold an act of ours among what strangers send to our address. */
+/** Enough transactions to include an act of ours among those that strangers send to our address. */
 const NEWEST = 50;
 
 /**
- * Finds acts of ours that the chain shows and the database never began: it was put back. Every act is a row before it is
- * sent, so one question about the newest ones is enough. Marks the database; everything that moves money waits then.
+ * Detects a restored database: the chain shows acts of ours without rows. Each act is a row before it is sent, so a
+ * look at the newest acts is enough. Marks the database, so that everything that moves money waits.
  */
 export async function findRestored(ports: FlightsPorts): Promise<'behind' | 'whole'> {
   if (await ports.isBehind()) return 'behind';
@@ -25,7 +25,7 @@ async function actsForgotten(ports: FlightsPorts, authority: Address): Promise<'
   const recent = await withoutEffects(ports, newest, idFrom('eff', (first ?? 0) * 1000 - SLACK_MS));
   const begun = await actsIn(ports, await transactionsOf(ports, recent));
   if (begun.length === 0) return 'whole';
-  // Through all effects, for acts of ours alone: a clock that was set back gave their rows earlier ids.
+  // Searches all effects for these few acts: if the clock was set back, their rows have earlier ids.
   const unknown = new Set((await withoutEffects(ports, recent)).map(({ signature }) => signature));
   const acts = begun.filter(({ signature }) => unknown.has(signature));
   if (acts.length === 0) return 'whole';

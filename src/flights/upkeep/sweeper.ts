@@ -21,10 +21,10 @@ import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../offers/index.ts';
 import { lookForRestored } from './restored.ts';
 import { type Due, done, eachTask, MOST_AT_ONCE, putOff } from './tasks.ts';
 
-/** A heap is taken away in bites, and quicker than it can grow. */
+/** The pause between sweeps while work is left: short, so that it shrinks faster than it can grow. */
 const SOON_MS = 1_000;
 
-/** Sweeps tasks, which stay rows until done, and a bite of dead rows. @returns `againMs` until a sooner next sweep */
+/** Works on due tasks, and removes some dead rows. @returns `againMs` if the next sweep should come early */
 export async function sweep(ports: FlightsPorts, escrows: Escrows) {
   const isMoreDead = await prune(ports);
   if ((await lookForRestored(ports)) === 'behind') return { worked: 0, againMs: null };
@@ -47,7 +47,7 @@ const CAPTURE_AGAIN_MS = 10 * 60_000;
 const heldCaptures = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
   eachTask(ports, 'capture', (intent) => captureHeld(ports, escrows, intent), { againMs: CAPTURE_AGAIN_MS });
 
-/** The escrow beside the one that was paid: whatever lies there goes back, and its rents come home. */
+/** Clears the escrow that was not used: its money goes back to the customer, and its rents to us. */
 const unusedEscrows = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
   eachTask(
     ports,
@@ -79,12 +79,12 @@ const lateTickets = (ports: FlightsPorts): Promise<number> =>
     else await putOff(ports, intent, 'late_ticket', ports.clock.now() + nextLookMs(endedForMs));
   });
 
-/** The end of an escrow on chain is later than that of its booking here, never earlier by more than a clock's error. */
+/** Closes escrows. On chain they ended before their bookings here, but for clock errors, which the margin covers. */
 const closeEscrows = (ports: FlightsPorts, escrows: Escrows): Promise<number> =>
   eachTask(ports, 'close_escrow', async (intent) => {
     const closesAtMs = intent.ended_at_ms + CLOSE_AFTER_MS;
     if (ports.clock.now() < closesAtMs) return putOff(ports, intent, 'close_escrow', closesAtMs);
-    // Money that comes later goes to the refund owner all the same (docs/escrow.md, Recover): anybody may see to it.
+    // Anybody may send money that arrives later to the refund owner (docs/escrow.md, Recover).
     return (await escrows.close(intent)) && done(ports, intent, 'close_escrow', 'late_money');
   });
 
@@ -94,14 +94,14 @@ const purgeDue = (ports: FlightsPorts): Promise<number> =>
     return againAtMs === null ? done(ports, intent, 'purge') : putOff(ports, intent, 'purge', againAtMs);
   });
 
-/** Looks often at first, when a second payment is likeliest, and daily from then on. */
+/** Looks often at first, when a second payment is most likely, and later daily. */
 const nextLookMs = (endedForMs: number): number =>
   endedForMs < HOUR_MS ? HOUR_MS / 2 : endedForMs < DAY_MS ? 6 * HOUR_MS : DAY_MS;
 
-/** Escrows that may hold money of an ended intent: its own, and the one beside it. */
+/** An escrow that may hold money of an ended intent: its own one, or the one of the other kind. */
 type Place = Due & EscrowTerms;
 
-/** Those whose vaults hold money: one call for all of them. */
+/** Finds the escrows whose vaults hold money, in one call. */
 async function withMoney({ cluster }: FlightsPorts, escrows: Escrows, intents: readonly Due[]): Promise<Place[]> {
   const others = await Promise.all(intents.map(async (intent) => ({ ...intent, ...(await escrows.other(intent)) })));
   const places: readonly Place[] = [...intents, ...others];
@@ -109,12 +109,12 @@ async function withMoney({ cluster }: FlightsPorts, escrows: Escrows, intents: r
   return places.filter((_one, at) => (tokenIn(accounts[at])?.amount ?? 0n) > 0n);
 }
 
-/** Sends the vault of an ended escrow to the refund wallet. It is an effect, and safe to repeat. */
+/** Sends the vault of an ended escrow to the refund wallet, as an effect that is safe to repeat. */
 async function sweepLate(ports: FlightsPorts, escrows: Escrows, place: Place): Promise<void> {
   const { intent_id, vault_address: vault, escrow_kind, subject } = place;
   const escrow = await escrows.read(place);
   if (escrow?.state === 'open' && subject !== undefined) {
-    // Opened or paid beside the one that counts.
+    // Opened or paid in addition to the escrow that counts.
     return inTurn(ports.store, [], (tx) => planTasks(tx, intent_id, ports.clock.now(), { unused_escrow: 0 }));
   }
   const { commitsTo } = await loadAddress();
@@ -129,7 +129,7 @@ async function sweepLate(ports: FlightsPorts, escrows: Escrows, place: Place): P
   await pageAlone(ports, 'vault_without_escrow', intent_id, { intentId: intent_id, text, fields });
 }
 
-/** Purges passengers, mails and refund requests' words. @returns when to look again (epoch ms); null: done */
+/** Purges passengers, mails and refund requests' words. @returns when to look again (epoch ms), or null if done */
 async function purge(ports: FlightsPorts, intent: IntentRow): Promise<number | null> {
   const { store } = ports;
   const { intent_id } = intent;
@@ -142,7 +142,7 @@ async function purge(ports: FlightsPorts, intent: IntentRow): Promise<number | n
     .where('intent_id', '=', intent_id)
     .where('state', 'in', ['settling', 'received', 'approved', 'stuck'])
     .executeTakeFirst();
-  // The decision needs the customer's words, and the way to answer him.
+  // The decision needs the customer's words and contact.
   if (open) return nowMs + DAY_MS;
   await erasing(store, async () => {
     await ports.outbox.forget(intent_id);
@@ -174,11 +174,11 @@ async function purge(ports: FlightsPorts, intent: IntentRow): Promise<number | n
   return null;
 }
 
-/** When an intent was over: the refund, the last arrival, or the end of its booking. */
+/** When an intent ended: its refund, its last arrival, or the end of its booking. */
 async function endedMs({ store }: FlightsPorts, intent: IntentRow): Promise<number> {
   if (intent.status === 'refunded') return intent.refunded_at_ms ?? intent.updated_at_ms;
   if (intent.status !== 'booked') return intent.updated_at_ms;
-  // Both: a schedule change may have moved either.
+  // The later of the two, as a schedule change may have moved the journey.
   const order = await keptOrder(store, intent);
   return Math.max(journeyEndMs(order.slices), journeyEndMs(lockedOffer(intent).slices));
 }
@@ -188,18 +188,18 @@ const KEEP_QUOTES_MS = HOUR_MS;
 
 const QUOTES = { table: 'quotes', key: 'quote_id', at: 'expires_at_ms' } as const;
 
-/** A quote stays as long as a payment of it is under way. Read row by row: as a join, the whole journal may be read. */
+/** True while a payment of the quote is under way. A subquery for each row, as a join could read the whole journal. */
 const IS_BEING_PAID = sql<SqlBool>`coalesce(
   (select settlements.state from settlements where settlements.quote_id = quotes.quote_id), 'failed')
   not in ('answered', 'failed')`;
 
 const ANSWERS = { table: 'paid_answers', key: 'payment_key', at: 'kept_at_ms' } as const;
 
-/** An answer stays as long as its payment does. */
+/** True while the answer's payment is kept. */
 const IS_ASKED_FOR = sql<SqlBool>`exists (select 1 from settlements
   where settlements.payment_key = paid_answers.payment_key)`;
 
-/** Removes a bite of dead rows; answers of payments stay a week. @returns whether more is left */
+/** Removes a limited number of dead rows; answers of payments stay a week. @returns true if more may be left */
 export async function prune(ports: Pick<FlightsPorts, 'store' | 'clock'>): Promise<boolean> {
   const { store } = ports;
   const nowMs = ports.clock.now();
@@ -213,12 +213,12 @@ export async function prune(ports: Pick<FlightsPorts, 'store' | 'clock'>): Promi
     await removeOld(store, QUOTES, nowMs - KEEP_QUOTES_MS, IS_BEING_PAID),
   ];
   const more = await pruneSettlements(ports, nowMs);
-  // After the payments that they belong to.
+  // Runs after the removal of payments, which keep their answers.
   removed.push(await removeOld(store, ANSWERS, nowMs - KEEP_SETTLEMENTS_MS, IS_ASKED_FOR));
   return more || removed.includes(BITE);
 }
 
-/** Removes finished payments unless an open booking, creation or refund request needs them; those are due in a week. */
+/** Removes finished payments. Those that an open booking, creation or refund request needs stay another week. */
 async function pruneSettlements({ store }: Pick<FlightsPorts, 'store'>, nowMs: number): Promise<boolean> {
   const isFinished = sql<SqlBool>`settlements.state in ('answered', 'failed')`;
   const rows = await store

@@ -9,17 +9,17 @@ export const MOST_AT_ONCE = 50;
 
 export type Due = IntentRow & { readonly ended_at_ms: number };
 
-/** Further ahead than any task is put: the clock was set back since. */
+/** A task that is further ahead than any is planned is due, too: the clock was set back. */
 const isTaskDue = (task: UpkeepTask, { clock, options }: Pick<FlightsPorts, 'clock' | 'options'>) => {
   const nowMs = clock.now();
   return sql<SqlBool>`(due_at_ms <= ${nowMs} or due_at_ms > ${nowMs + farthestMs(task, options)})`;
 };
 
-/** Now (epoch ms) when a task is due, as a query of one value. */
+/** SQL value: the current time (epoch ms) if a task is due, else null. */
 export const taskDue = (ports: FlightsPorts, task: UpkeepTask): RawBuilder<number | null> =>
   sql`select cast(${ports.clock.now()} as bigint) from upkeep where task = ${task} and ${isTaskDue(task, ports)} limit 1`;
 
-/** Takes due tasks with their intents, put ahead first: a failing one comes again, and one process takes each. */
+/** Takes due tasks with their intents. Postpones them first: a failing one comes again, and one process takes each. */
 async function takeTasks({ store, clock, options }: FlightsPorts, task: UpkeepTask, most: number, againMs: number) {
   const nowMs = clock.now();
   const isDue = isTaskDue(task, { clock, options });
@@ -51,7 +51,7 @@ async function takeTasks({ store, clock, options }: FlightsPorts, task: UpkeepTa
   });
 }
 
-/** Works on due tasks (of them, those `among` picks). A failing one holds up no other. @returns how many were due */
+/** Works on due tasks, or those that `among` picks. A failing one does not stop others. @returns how many were due */
 export async function eachTask(
   ports: FlightsPorts,
   task: UpkeepTask,
