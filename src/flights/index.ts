@@ -24,7 +24,7 @@ export { turnSwitch } from './base/index.ts';
 export * from './migrations.ts';
 export type { WorkerRun } from './upkeep/index.ts';
 
-/** The one door of the flight service: its HTTP app (`.fetch`) and its booking worker. Loads and touches nothing. */
+/** Creates the flight service: its HTTP app (`.fetch`) and its booking worker. Opens nothing yet. */
 export function createFlights(given: FlightsGiven) {
   const options = { ...defaultOptions, ...given.options };
   const pricing = createPricing({ ...given, options });
@@ -62,7 +62,7 @@ export function createFlights(given: FlightsGiven) {
   const served = {
     log: ports.log,
     ids: ports.ids,
-    // Calls that move money, a GET of an order included, come with a payment or as a POST.
+    // Calls that move money are POSTs or carry a payment, as a GET of an order does.
     arrive: async ({ request }: Visit) => {
       const moves = request.method === 'POST' && MOVES_MONEY.test(new URL(request.url).pathname);
       if (moves && (await isBehind())) throw problem('database_behind', { retryAfter: BEHIND_S });
@@ -80,17 +80,17 @@ export function createFlights(given: FlightsGiven) {
     app: { fetch },
     worker,
     outbox: ports.outbox,
-    /** Compares the database with the cluster and the airline, whose acts it may have forgotten. */
+    /** Compares a restored database with the cluster and the airlines, which may know of later acts. */
     reconcile: async (how: Reconciling) => (await import('./reconcile/index.ts')).reconcile(ports, how),
   };
 }
 
-/** Calls that wait while the database is behind: creations, bookings, refunds, and decisions about them. */
+/** Calls that are refused while the database is behind: creations, bookings, refunds, and decisions about them. */
 const MOVES_MONEY =
   /^\/air\/(intents|book|refund-requests)$|^\/operator\/(refund-requests\/[^/]+\/(approve|reject)|stuck\/[^/]+\/resolve)$/;
 const BEHIND_S = 60;
 
-/** A provider that slows paid work down raises the price of searches for a while (CONTRACT, section 2). */
+/** Raises the price of searches for a while after the provider rate-limits a call (CONTRACT, section 2). */
 function noticingRateLimits(provider: Provider, slowed: (retryAfter: number | undefined) => Promise<void>): Provider {
   const noting = async <T>(call: Promise<T>): Promise<T> => {
     try {

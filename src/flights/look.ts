@@ -2,7 +2,7 @@ import { type Glanced, glance, MOST_GLANCED } from '../store/glance.ts';
 
 /** Read-only looks at the service's tables for completion and `doctor`, without opening the service. */
 
-/** The `id` of a database that was put back, among what waits for a person. */
+/** The `id` of a restored database in the list of work that waits for a person. */
 export const UNRECONCILED = 'reconcile';
 
 /** Work that waits for a person: `id`, what it is, and why. */
@@ -10,7 +10,7 @@ export const STUCK = `select intent_id as id, 'booking' as a, last_error as b fr
   union all select request_id, 'refund request', last_error from refund_requests where state = 'stuck'
   union all select '${UNRECONCILED}', 'database', value from meta where key = 'database_behind'`;
 
-/** Rows that must not be: `id`s. */
+/** Queries for the `id`s of rows that must not exist. */
 export const BOOKS: readonly { readonly id: string; readonly query: string }[] = [
   {
     id: 'captured_and_refunded',
@@ -34,7 +34,7 @@ export const BOOKS: readonly { readonly id: string; readonly query: string }[] =
   },
 ];
 
-/** In the words of the index over it. */
+/** Conditions that repeat those of their partial indexes. */
 const SHOWN = [
   `state in ('received', 'approved', 'stuck') and state = 'received'`,
   `state in ('approved', 'stuck')`,
@@ -50,7 +50,7 @@ const newestIn = (which: string, place: number): string =>
 export const glanceAtRefundRequests = (home: string): Glanced[] =>
   glance(
     home,
-    // The newest of each state by its index, and the newest of those.
+    // Reads the newest of each state by its index, then sorts them together.
     `select id, a, b from (${SHOWN.map(newestIn).join(' union all ')}) as newest
       order by case when b = 'received' then 0 else 1 end, at_ms desc`,
   );

@@ -143,7 +143,7 @@ export const flightsMigrations = {
   boundedUpkeep: [
     'drop index upkeep_due',
     'create index upkeep_task on upkeep (task, due_at_ms)',
-    // A refund that an operator granted ends a journey before its last arrival. From now on that is written with it.
+    // A refund that an operator granted ends the journey early. Later refunds bring the purge forward themselves.
     `update upkeep set due_at_ms = 0 where task = 'purge' and intent_id in (
       select intent_id from intents where status = 'refunded' and refund_reason = 'refund_request_approved')`,
 
@@ -173,9 +173,9 @@ export const flightsMigrations = {
 
   locks: ['create index intents_locks on intents (funding_wallet, expires_at_ms) where active_key is not null'],
 
-  /** The orders in which lists of requests and of unfinished work are read, by their filters. */
+  /** Indexes for the sort orders of the lists of refund requests and unfinished work, per filter. */
   lists: [
-    // Few beside those that wait to be decided. An index that begins with the state would be taken for those, too.
+    // Granted requests are few. An index beginning with `state` would also be chosen for the many undecided ones.
     `create index refund_requests_granted_age on refund_requests (requested_at_ms, request_id)
       where state in ('approved', 'stuck')`,
     `create index refund_requests_granted_journey on refund_requests (journey_date, request_id)
@@ -187,7 +187,7 @@ export const flightsMigrations = {
   ],
 
   realAirlines: [
-    // What the airline said that it gives back, as the operator was shown it last (JSON).
+    // The airline's refund quote, as last shown to the operator (JSON).
     'alter table refund_requests add column airline_quote text',
     'alter table orders add column changed_at_ms bigint',
   ],
@@ -198,7 +198,7 @@ export const flightsMigrations = {
   ],
 
   agreements: [
-    // Approvals of earlier releases have none: what their quote was is not certain, so it is agreed to again.
+    // Approvals of earlier releases lack it. Their quote is uncertain, so an operator agrees again.
     'alter table refund_requests add column agreed text',
     'alter table orders add column cancelled_by text',
     `update orders set cancelled_by = 'airline'

@@ -17,7 +17,7 @@ interface Found {
 
 export type Readiness = Awaited<ReturnType<ReturnType<typeof createReadiness>>>;
 
-/** /ready is answered within two seconds, whatever is silent. */
+/** /ready must answer within two seconds, even if a dependency is silent. */
 const MOST_MS = 1_500;
 const OK = 'ok';
 
@@ -30,7 +30,7 @@ const FOR_A_PERSON: ReadonlySet<string> = new Set([
 ]);
 const PERSON_S = 60;
 
-/** The codes of checks that did not end in time. Bookings go on while an airline is silent. */
+/** Codes of checks that time out. Bookings go on while an airline is silent, so that counts as `ok`. */
 const LATE: Checks = {
   database: 'not_ready',
   cluster: 'cluster_failed',
@@ -39,7 +39,7 @@ const LATE: Checks = {
   disk: 'storage_locked',
 };
 
-/** Checks a service's needs. Callers share running checks, so that any number takes few database connections. */
+/** Checks what the service needs. Callers share running checks, so any number of calls takes few connections. */
 export function createReadiness(ports: FlightsPorts, funds: Funds) {
   const looks: Readonly<Record<keyof Checks, () => Promise<Found>>> = {
     database: unlessMovedOn(ports, () => lookAtDatabase(ports)),
@@ -96,7 +96,7 @@ export function createReadiness(ports: FlightsPorts, funds: Funds) {
   };
 }
 
-/** Skips a check of a database that a newer version has moved: its rows would seem to be missing. */
+/** Skips a check if a newer version has migrated the database: rows would seem to be missing. */
 const unlessMovedOn =
   ({ movedOn }: FlightsPorts, look: () => Promise<Found>) =>
   async (): Promise<Found> =>

@@ -48,7 +48,7 @@ const askedBy = <Body>(call: Call<FlightsParts, Body, unknown, never>): Asked<Bo
   };
 };
 
-/** A challenge names the program of our escrows: a client that would not lock fares there need not pay for a search. */
+/** Challenges name our escrow program, so a client that would not lock fares there need not pay for a search. */
 const ESCROW_PROGRAM = 'Farelock-Escrow-Program';
 
 async function charge({ context, request, discovery }: FlightsCall, call: PaidCall): Promise<HttpResponse> {
@@ -85,7 +85,7 @@ const PREVIEW_HEADERS: readonly HeaderParameter[] = Object.entries({
     'Ed25519, base58 or base64, over `v1`, timestamp, wallet, method, host, path and the SHA-256 of the body in lower-case hex, joined by newlines. It works once.',
 }).map(([name, description]) => ({ name: `X-GATEWAY-SPONSORED-${name}`, description }));
 
-/** A search that a gateway sponsors. A payment comes first. */
+/** True for a search that a gateway sponsors. A payment takes precedence. */
 const isSponsored = ({ headers }: HttpRequest): boolean =>
   Object.keys(headers).some((name) => name.startsWith('x-gateway-sponsored-')) && !carriesPayment(headers);
 
@@ -153,7 +153,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         200: {
           description: 'Done, and paid or sponsored.',
           schema: wire('searchResponse'),
-          // A gateway's signature stands in for a payment: not charged, and no PAYMENT-RESPONSE.
+          // A gateway's signature replaces the payment: nothing is charged, and there is no PAYMENT-RESPONSE.
           headers: {
             'X-Sponsored-Preview': { schema: { const: 'true' }, description: 'A gateway sponsored this answer.' },
           },

@@ -17,22 +17,22 @@ const SHARED_MS = 5_000;
 const MOST_SHARED = 1_000;
 const MOST_ASKERS = 10_000;
 
-/** Skipped the airline call: the check is made once the call is paid. */
+/** Marks a skipped airline call: its check is made once the call is paid. */
 class NotAsked extends Error {
   override readonly name = 'NotAsked';
 }
 
 /**
- * Looks at live offers for calls that may never be paid, without using up the airline's rate limit for paid ones:
- * - unpaid calls about one offer share an answer for some seconds;
- * - when a client or all ask too often, or the airline asks us to slow down, unpaid calls skip it, and a bad offer is
- *   refused, free of charge, between verification and settlement: a client cannot shut out others behind its address;
- * - a verified payment always asks, but a payer with too many refused checks, which are free too, has to wait.
- * Rate limits of unpaid calls go unnoticed, so they raise no price of searches. The counts are those of this process.
+ * Looks up live offers for calls that may never be paid, and saves the airline's rate limit for paid calls:
+ * - Unpaid calls about one offer share an answer for some seconds.
+ * - If a client or all clients ask too often, or the airline asks us to slow down, unpaid calls skip the airline. A bad
+ *   offer is then refused free of charge before settlement, so a client cannot shut out others behind its address.
+ * - A verified payment always asks, but a payer with too many refused checks, which are also free, has to wait.
+ * Rate limits that unpaid calls hit do not raise the price of searches. Each process counts for itself.
  */
 export function createAirlineChecks(ports: {
   readonly clock: Clock;
-  /** Questions a minute. */
+  /** Airline calls per minute. */
   readonly options: Record<'freeChecksPerClient' | 'freeChecksPerMinute' | 'refusedChecksPerPayer', number>;
   readonly paid: Tiers;
   readonly unpaid: Tiers;
@@ -98,7 +98,7 @@ export function createAirlineChecks(ports: {
   }
 
   return {
-    /** @returns null where the airline was skipped; raises what `check` raises, and `too_many_requests` */
+    /** @returns null if the airline was skipped @throws what `check` throws, and `too_many_requests` */
     async look<T>(asker: AirlineAsker, check: (tiers: Tiers) => Promise<T>): Promise<T | null> {
       try {
         return await check(tiersFor(asker));
@@ -113,7 +113,7 @@ export function createAirlineChecks(ports: {
 
 export type AirlineChecks = ReturnType<typeof createAirlineChecks>;
 
-/** Token buckets by name, each refilled steadily at its number a minute. */
+/** Token buckets by name, each refilled steadily at its rate per minute. */
 function createBuckets(clock: Clock) {
   const buckets = new Map<string, { left: number; atMs: number }>();
   return function bucket(name: string, perMinute: number) {

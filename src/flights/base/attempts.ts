@@ -7,15 +7,15 @@ import type { FlightsPorts } from './ports.ts';
 import type { Tx } from './tables.ts';
 
 /**
- * Throttling of wrong support codes and family names (CONTRACT, section 7). The code has 80 random bits; the name can be
- * guessed by a thief of the code. The tries of others alone never make a client wait, or strangers could lock the owner out.
+ * Throttling of wrong support codes and family names (CONTRACT, section 7). The code has 80 random bits; a thief of the
+ * code could guess the name. Other clients' tries alone never block a client, or strangers could lock the owner out.
  *
- * - After 5 wrong tries a client waits until 15 minutes after the fifth last, even when it is right; every further 5 within
- *   a day double the wait, up to four hours.
- * - After 5 wrong tries of all on one intent in 15 minutes, a client that was wrong there waits 15 minutes after its last
- *   try, doubled for each before, up to four hours. Other clients are let in when right, and get 429 when wrong.
+ * - After 5 wrong tries a client has to wait, even with the right values, until 15 minutes after its fifth-last try.
+ *   Every 5 more within a day double the wait, up to four hours.
+ * - After 5 wrong tries by all clients on one intent in 15 minutes, a client that was wrong there waits 15 minutes
+ *   after its last try, doubled for each earlier one, up to four hours. Others pass if right, and get 429 if wrong.
  *
- * Counting, comparing and noting are one transaction, so tries of one moment are judged one after another.
+ * Counting, comparing and recording are one transaction, so simultaneous tries are judged one after another.
  */
 const MOST_WRONG = 5;
 const WINDOW_MS = 15 * 60_000;
@@ -25,7 +25,7 @@ const MOST_DOUBLINGS = 4;
 export const WRONG_CODES = { table: 'wrong_codes', key: 'id', at: 'at_ms' } as const;
 
 export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>) {
-  /** Judges one try. `isRight` takes as long for a right as for a wrong one. @throws Problem `too_many_attempts` */
+  /** Judges one try. `isRight` must take equally long for right and wrong values. @throws `too_many_attempts` */
   return async function judge(
     { intentId, client }: { readonly intentId: string; readonly client: string },
     isRight: () => boolean,
@@ -48,7 +48,7 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
       await removeOld(tx, WRONG_CODES, nowMs - REMEMBERED_MS);
       return crowded ? { waitMs: WINDOW_MS } : { isRight: false };
     });
-    // Not thrown in the transaction, which keeps the note of the wrong try.
+    // Thrown after the transaction, so that the wrong try stays recorded.
     if ('waitMs' in verdict) {
       throw problem('too_many_attempts', { retryAfter: Math.ceil((verdict.waitMs ?? WINDOW_MS) / 1000) });
     }
@@ -56,13 +56,13 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
   };
 }
 
-/** Counts a free call before it is done, so that calls at once all count. @returns false once the share is used up */
+/** Counts a free call before it runs, so that simultaneous calls all count. @returns false once the share is used up */
 export const takeShare = (
   { store, clock, ids }: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>,
   share: { readonly of: string; readonly client: string; readonly most: number; readonly withinMs: number },
 ): Promise<boolean> =>
   inTurn(store, [`${share.of}:${share.client}`], async (tx) => {
-    // The embedded stack has no other callers.
+    // The embedded stack has only one caller.
     if (share.client === NO_ADDRESS) return true;
     const nowMs = clock.now();
     const subject = `${share.of}:${share.client}`;
@@ -81,7 +81,7 @@ async function wrongTries(tx: Tx, subject: string, nowMs: number, most: number):
     .select('at_ms')
     .where('subject', '=', subject)
     .where('at_ms', '>', nowMs - REMEMBERED_MS)
-    // Leaves out what was noted before the clock was set back.
+    // Leaves out rows that were written before the clock was set back.
     .where('at_ms', '<', nowMs + WINDOW_MS)
     .orderBy('at_ms', 'desc')
     .limit(most)
@@ -104,7 +104,7 @@ function waitOnIntent(ownMs: readonly number[], nowMs: number): number {
 /** Names the one client of the embedded stack, which has no address. */
 const NO_ADDRESS = 'local';
 
-/** Names a client by a keyed hash of its connection's address, which is personal data; no header is believed. */
+/** Names a client by a keyed hash of its connection's address, which is personal data. Headers are not trusted. */
 export function clientOf(secrets: FlightsPorts['secrets'], address: string | undefined): string {
   if (!address) return NO_ADDRESS;
   return secrets.hmac('client address', clientNetwork(address)).slice(0, 32);

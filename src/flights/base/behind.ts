@@ -2,16 +2,16 @@ import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { readMark } from '../../store/index.ts';
 
-/** The mark of a database that was put back, and why an intent of it waits for a person. */
+/** Key of the mark of a restored database, and the refund reason of intents whose booking it lost. */
 export const DATABASE_BEHIND = 'database_behind';
 
-/** `restored`: by `db restore`. `chain`: the chain shows acts of ours without rows. `by_hand`: an operator said so. */
+/** `restored`: by `db restore`. `chain`: the chain shows acts of ours without rows. `by_hand`: set by an operator. */
 export type Why = 'restored' | 'chain' | 'by_hand';
 
 export interface Behind {
   readonly why: Why;
   readonly at_ms: number;
-  /** The moment from which the database may lack rows. */
+  /** The time from which the database may lack rows. */
   readonly since_ms: number;
 }
 
@@ -25,10 +25,10 @@ export async function readBehind(on: QueryExecutorProvider): Promise<Behind | nu
   return typeof kept === 'number' ? { why: 'chain', at_ms: kept, since_ms: kept } : kept;
 }
 
-/** Rows are written before their acts; what was sent a moment before a backup may have landed after it. */
+/** Margin for acts whose rows were written before a backup, and which landed after it. */
 export const SLACK_MS = 30 * 60_000;
 
-/** The newest moment that the database knows of, less the slack. */
+/** The time of the newest row, less the slack. */
 export async function knownUntilMs(on: QueryExecutorProvider): Promise<number> {
   const { rows } = await sql<{ at: number | string | null }>`select max(at) as at from (
     select max(created_at_ms) as at from effects union all select max(created_at_ms) from settlements
@@ -40,7 +40,7 @@ const LOOK_EVERY_MS = 1_000;
 
 export type BehindWatch = ReturnType<typeof watchBehind>;
 
-/** Reads the mark at most once a second; `again` makes the next question read it. */
+/** Reads the mark at most once a second; `again` makes the next call read it. */
 export function watchBehind({ store, clock }: { readonly store: QueryExecutorProvider; readonly clock: Clock }) {
   let [isBehind, lookedAtMs] = [false, Number.NEGATIVE_INFINITY];
   const look = async (): Promise<boolean> => {

@@ -29,7 +29,7 @@ export type KeptOrder = NonNullable<Awaited<ReturnType<typeof orderOf>>>;
 export const orderOf = (on: Store, intentId: string) =>
   orders(on).where('orders.intent_id', '=', intentId).executeTakeFirst();
 
-/** The same by the order's own id. One of a booking that is not captured yet is not shown. */
+/** Finds an order by its own id, once its intent is booked or refunded. */
 export const shownOrder = (on: Store, orderId: string) =>
   orders(on)
     .where('orders.order_id', '=', orderId)
@@ -43,13 +43,13 @@ const orders = (on: Store) =>
     .selectAll('orders')
     .select(['intents.status', 'intents.passenger_count', 'intents.support_code_hmac']);
 
-/** The airline's reference in the document of an order; null without one. */
+/** The airline's booking reference in an order's document, or null. */
 export const referenceIn = (document: string | null | undefined): string | null =>
   document ? (JSON.parse(document) as Order).booking_reference : null;
 
 export const lockedOffer = (row: Pick<IntentRow, 'offer'>): Offer => JSON.parse(row.offer) as Offer;
 
-/** Bags for each traveller, and what those that are bought cost (atomic units, all travellers). */
+/** Bags for each traveller, and the price of the bought ones (atomic units, all travellers). */
 export interface LockedBags extends Bags {
   readonly amount: number;
 }
@@ -57,7 +57,7 @@ export interface LockedBags extends Bags {
 export const lockedBags = ({ bags }: Pick<IntentRow, 'bags'>): LockedBags | null =>
   bags == null ? null : (JSON.parse(bags) as LockedBags);
 
-/** Chosen seats, each with its price and terms, and what they cost together (atomic units). */
+/** Chosen seats, each with its price and terms, and their total (atomic units). */
 export interface LockedSeats {
   readonly amount: number;
   readonly chosen: readonly (WantedSeat & { readonly amount: number; readonly disclosures: readonly string[] })[];
@@ -66,22 +66,22 @@ export interface LockedSeats {
 export const lockedSeats = ({ seats }: Pick<IntentRow, 'seats'>): LockedSeats | null =>
   seats == null ? null : (JSON.parse(seats) as LockedSeats);
 
-/** null: a request about all travellers of a booking that none was refunded of. */
+/** Returns a request's travellers, or null for all travellers of a booking without refunds. */
 export const partOf = ({ passengers }: Pick<RefundRequestRow, 'passengers'>): Part | null =>
   passengers === null ? null : (JSON.parse(passengers) as Part);
 
-/** Their numbers, of a request about some of the travellers. */
+/** Numbers of a request's travellers; empty where `partOf` is null. */
 export const passengersIn = (row: Pick<RefundRequestRow, 'passengers'>): number[] =>
   partOf(row)?.of.map(({ passenger }) => passenger) ?? [];
 
-/** True for a refund that leaves a booking of the other travellers. */
+/** True if the booking goes on for other travellers after the refund. */
 export const leavesOthers = (row: Pick<RefundRequestRow, 'passengers'>): boolean => partOf(row)?.ends === false;
 
-/** Names the cancellation and the pay-out of a request in the effect log and on chain, as `partSubject` does. */
+/** Subject of a request's cancellation and pay-out in the effect log and on chain, formed as by `partSubject`. */
 export const subjectOf = (row: Pick<RefundRequestRow, 'intent_id' | 'passengers'>): string =>
   leavesOthers(row) ? `${row.intent_id}:${passengersIn(row).join(',')}` : row.intent_id;
 
-/** The paid refunds of travellers of a booking that stayed for others, the oldest first. */
+/** Paid refunds after which the booking went on for other travellers, oldest first. */
 export async function partsRefunded(on: Store, intentId: string): Promise<RefundRequestRow[]> {
   const paid = await on
     .selectFrom('refund_requests')
@@ -94,7 +94,7 @@ export async function partsRefunded(on: Store, intentId: string): Promise<Refund
   return paid.filter(leavesOthers);
 }
 
-/** An intent whose creation was paid: its customer knows of it. @throws Problem `intent_not_found` */
+/** Finds an intent whose creation was paid, so that its customer knows it. @throws Problem `intent_not_found` */
 export async function shownIntent(store: Store, intentId: string): Promise<IntentRow> {
   const row = await store
     .selectFrom('intents')
@@ -107,7 +107,7 @@ export async function shownIntent(store: Store, intentId: string): Promise<Inten
   return row;
 }
 
-/** The same with its booking's state, which an unbooked one lacks, by one statement. @throws Problem `intent_not_found` */
+/** Like `shownIntent`, with the state of its booking, if any, in one query. @throws Problem `intent_not_found` */
 export async function intentToBook(store: Store, intentId: string) {
   const row = await store
     .selectFrom('intents')
@@ -125,11 +125,11 @@ export async function intentToBook(store: Store, intentId: string) {
 
 interface IntentFacts {
   readonly request?: RefundRequestRow | undefined;
-  /** Its refunds of some of the travellers. */
+  /** Refunds of some of its travellers. */
   readonly parts?: readonly RefundRequestRow[] | undefined;
-  /** undefined: the caller has not proved the support code, or the booking is for one. */
+  /** Undefined if the caller has not proved the support code, or the booking is for one traveller. */
   readonly travellers?: Intent['passengers'];
-  /** undefined: the caller has not proved the support code. */
+  /** Undefined if the caller has not proved the support code. */
   readonly rejectionReason?: string | null | undefined;
   readonly bookingReference?: string | null | undefined;
   readonly booking?: Pick<BookingRow, 'state' | 'updated_at_ms' | 'last_error'> | undefined;
@@ -225,7 +225,7 @@ function shownSeats(seats: LockedSeats | null): Pick<Intent, 'seats'> {
   return { seats: { total_amount: seats.amount, total_amount_decimal: formatUsdc(atomic(seats.amount)), chosen } };
 }
 
-/** The code of the failure after which a booking is tried again. The name of an error without a code is for the log. */
+/** Code of the failure after which a booking is retried. The name of an error without a code is only for the log. */
 function heldUpBy(booking: IntentFacts['booking']): string | null {
   const code = booking?.last_error ?? null;
   if (code === null || booking?.state === 'stuck') return null;
@@ -250,10 +250,10 @@ export const latestRequest = (store: Store, intentId: string): Promise<RefundReq
     .limit(1)
     .executeTakeFirst();
 
-/** Seals an operator's words about a request to its row. */
+/** Place that binds an operator's sealed words to the row of their request. */
 export const decisionPlace = (requestId: string): string => `refund_requests.decision_sealed.${requestId}`;
 
-/** The words of the mail that rejected a request; null without a rejection, and once they are purged. */
+/** The reason in the mail that rejected a request; null without a rejection, or once purged. */
 export function rejectionReason(secrets: FlightsPorts['secrets'], row: RefundRequestRow | undefined): string | null {
   if (row?.state !== 'rejected' || !row.decision_sealed) return null;
   return secrets.decrypt(decisionPlace(row.request_id), row.decision_sealed);

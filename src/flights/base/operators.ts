@@ -5,14 +5,14 @@ import { inTurn } from '../../store/base/index.ts';
 import type { FlightsOptions, FlightsPorts } from './ports.ts';
 import type { DeskTables, Store, Tx } from './tables.ts';
 
-/** A page to the operator; `about` tells apart pages of one event, and the same page is written once. */
+/** Makes a page to the operator. `about` tells pages of one event apart; the same page is written once. */
 export const page = (
   event: string,
   about: string,
   { intentId = null, text, fields }: Pick<PageMessage, 'text' | 'fields'> & { readonly intentId?: string | null },
 ): PageMessage => ({ kind: 'page', dedupKey: `page:${event}:${about}`, intentId, event, text, fields });
 
-/** Pages about what writes nothing else. */
+/** Pages an operator in a transaction of its own. */
 export const pageAlone = ({ store, outbox }: Pick<FlightsPorts, 'store' | 'outbox'>, ...of: Parameters<typeof page>) =>
   inTurn(store, [], (tx) => outbox.enqueue(tx, page(...of)));
 
@@ -50,7 +50,7 @@ export async function pageOnce(
   if (isFirst) log(level, event, fields);
 }
 
-/** Pages once while a trouble lasts, in any process. @param trouble `text` is null while nothing is wrong */
+/** Pages once while a trouble lasts, across processes. @param trouble `text` is null while nothing is wrong */
 export async function pageWhile(
   ports: PagePorts,
   { text, restored, ...trouble }: Trouble & { readonly restored: string; readonly text: string | null },
@@ -107,13 +107,13 @@ export async function writeAudit(
     .execute();
 }
 
-/** Audits an act that writes nothing else first. */
+/** Adds an audit row in a transaction of its own. */
 export const auditAlone = (ports: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>, act: Act) =>
   inTurn(ports.store, [], (tx) => writeAudit(tx, ports, act));
 
 /**
  * The operator's switches for new intents and bookings: all, or those of lowcost offers. Bookings under way continue.
- * `key` is a row of `meta`, for every process; a setting turns a switch off whatever the database says.
+ * `key` is a row of `meta`, for every process; a setting can turn a switch off regardless of its row.
  */
 const SWITCHES = {
   booking: {

@@ -34,37 +34,37 @@ export const defaultOptions = {
   refundRequestPrice: 100_000n,
   leastTicket: 10_000_000n,
   mostTicket: 10_000_000_000n,
-  /** The most that all intents together pay in 24 hours or lock at this moment; null: no limit. */
+  /** Limit on what all intents paid in 24 hours plus what they lock now; null for no limit. */
   mostPerDay: null as bigint | null,
   /** Unpaid fares that one payer may hold at once. */
   mostLocksPerPayer: 3,
   intentLifeMs: 30 * 60_000,
   refundAfterMs: DAY_MS,
-  /** How long the price of a ticket that may be refunded stays in escrow; 0: it is captured at once. */
+  /** How long the price of a refundable ticket stays in escrow; 0 captures it at once. */
   holdAfterTicketMs: 0,
   /** The platform's share inside the ticket total, and an affiliate's share of that, in hundredths of a percent. */
   feeBasisPoints: 100,
   affiliateShareBasisPoints: 2_000,
-  /** Questions to the airline a minute that unpaid calls may cause: those of one client, and all of them. */
+  /** Airline calls per minute that unpaid calls may cause: those of one client, and of all clients. */
   freeChecksPerClient: 30,
   freeChecksPerMinute: 300,
-  /** Refused checks a minute of a payer whose payments are good. */
+  /** Refused checks per minute of a payer with verified payments. */
   refusedChecksPerPayer: 60,
-  /** New affiliate codes an hour: all of them, and those of one client. */
+  /** New affiliate codes per hour: in all, and for one client. */
   affiliatesPerHour: 1_000,
   affiliatesPerClient: 20,
   pollAfterMs: 1000,
-  /** The operator's switches; each is also a row in the database, which works without a restart. */
+  /** The operator's switches. Each can also be turned by a row in the database, without a restart. */
   bookingDisabled: false,
   lowcostDisabled: false,
-  /** Escrows that may be open for unpaid creations, all together, and how long a creation waits for a place. */
+  /** How many unpaid creations may have an escrow open at once, and how long a creation waits for a place. */
   mostUnpaidCreations: 8,
   creationWaitMs: 8_000,
   /** How long the worker leaves a payment to the request that settles it. */
   settlingGraceMs: 5_000,
   /** Personal data is purged this many days after the last arrival, or after the refund. */
   purgeAfterDays: 30,
-  /** True for a process that stays. A command that ends leaves the sweep to the next process that is due. */
+  /** True for a long-running process, which sweeps at start. A command sweeps only when a sweep is due. */
   sweepsAtStart: false,
 };
 
@@ -82,53 +82,53 @@ export type GatewayKeys = Readonly<Record<string, Uint8Array>>;
 
 export interface FlightsGiven {
   readonly store: Store;
-  /** Reads of desks that may be seconds old; absent: from `store`. */
+  /** Reads for desks, which may be seconds old. Default: from `store`. */
   readonly reads?: Reads<FlightsDatabase> | undefined;
   readonly secrets: Secrets;
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** null: no provider is configured; search and book answer 501. */
+  /** Null if no provider is configured: search and book then answer 501. */
   readonly provider: Provider | null;
   /** The slower tier; without it, searches are complete at once and its offers are unknown. */
   readonly lowcost?: Fulfiller | null | undefined;
-  /** Opens new escrows, and pays for whatever is done to any. */
+  /** Opens new escrows, and pays the fees of every act on any escrow. */
   readonly authority: Signer;
-  /** The authorities of all escrows; absent: it never rotated. */
+  /** The authorities of all escrows. Absent if the authority was never rotated. */
   readonly authorities?: OperatorKeys | undefined;
   /** Pays the network fees of customers' payments. */
   readonly facilitator: Address;
   /** Every address that the operator's keys have or had. */
   readonly ownWallets?: (() => readonly Address[]) | undefined;
   readonly wallets: OperatorWallets;
-  /** Owner of the token account that fees and captures pay. */
+  /** Owner of the token account that receives fees and captures. */
   readonly treasury: Address;
   /** Signs what the treasury pays out: refunds that an operator approved, and affiliates' credit. */
   readonly treasurySigner: Signer;
   readonly mint: Address;
-  /** Where new escrows are opened. An intent keeps the one that it was opened at. */
+  /** The program of new escrows. An intent keeps the program that it was opened at. */
   readonly escrowProgram: Address;
-  /** The fault of that program now, or null. Absent: it cannot change. */
+  /** Returns what is wrong with that program now, or null. Absent if it cannot change. */
   readonly programTrouble?: (() => Promise<string | null>) | undefined;
-  /** Ramp orders in ERROR that wait for a person, or the one of this id; absent where there are none. */
+  /** Finds ramp orders in ERROR, which wait for a person, or the one of this id. Absent without ramp orders. */
   readonly partnerOrdersInError?:
     | ((orderId?: string) => Promise<readonly Stuck['partner_orders'][number][]>)
     | undefined;
-  /** `recover` settles what a crash left open, since `leftAtMs`. */
+  /** `recover` settles what a crash has left open since `leftAtMs`. */
   readonly paywall: Paywall & { recover?(): Promise<unknown>; leftAtMs?(): RawBuilder<number | null> };
-  /** Delivers pages and mails; without it they are written, and wait. */
+  /** Delivers pages and mails. Without it they wait in the outbox. */
   readonly transports?: (() => Promise<Transports>) | undefined;
   /** The gateways that may sponsor a preview of a search; without it none may. */
   readonly gatewayKeys?: (() => Promise<GatewayKeys>) | undefined;
   readonly options?: Partial<FlightsOptions> | undefined;
   /** Readies the operator's wallets before anything moves money. */
   readonly ready?: (() => Promise<void>) | undefined;
-  /** The code of what keeps the disk from being written; null while nothing does. */
+  /** Returns the code of the problem that keeps the disk from being written, or null. */
   readonly writeTrouble?: (() => Promise<string | null>) | undefined;
-  /** True once a newer version has brought the database up to date. */
+  /** Returns true once a newer version has migrated the database. */
   readonly movedOn?: (() => Promise<boolean>) | undefined;
-  /** True from the moment that the process is to stop. */
+  /** Returns true once the process has to stop. */
   readonly isStopping?: (() => boolean) | undefined;
 }
 
@@ -136,7 +136,7 @@ export interface FlightsPorts extends Omit<FlightsGiven, 'options'> {
   readonly options: FlightsOptions;
   readonly effects: Effects;
   readonly outbox: Outbox;
-  /** True while a database that was put back has not been reconciled. */
+  /** Returns true while a restored database has not been reconciled. */
   readonly isBehind: BehindWatch;
   readonly checks: AirlineChecks;
 }
@@ -148,7 +148,7 @@ export const unlessSilent = <T, O>(asked: Promise<T>, otherwise: (error: Problem
     throw error;
   });
 
-/** The price of a call that the treasury is paid for. */
+/** Payment terms of a call that the treasury is paid for. */
 export const toTreasury = (
   { treasury, mint }: FlightsPorts,
   amount: PaymentTerms['amount'],

@@ -19,13 +19,13 @@ interface SearchTable {
   expires_at_ms: number;
 }
 
-/** The latest look at the fares of one `lowcost:` offer. */
+/** The latest fare menu of one `lowcost:` offer. */
 export interface FareMenuTable {
   offer_id: string;
   status: 'pending' | 'ready' | 'failed';
-  /** Every fare ever seen, with its lasting number (JSON); `onSale` marks those that the latest look found. */
+  /** Every fare ever seen, with its permanent number (JSON); `onSale` marks those on the latest menu. */
   fares: string;
-  /** Start of the look that `status` is about. */
+  /** Start of the opening that `status` is about. */
   opened_at_ms: number;
   checked_at_ms: number | null;
   expires_at_ms: number;
@@ -41,9 +41,9 @@ export interface IntentTable {
   /** The offer as it was locked (wire form, JSON). */
   offer: string;
   passenger_count: number;
-  /** Bags that are part of `amount` and of the locked offer's total (LockedBags, JSON); null: none. */
+  /** Bags that are part of `amount` and of the locked offer's total (LockedBags, JSON), or null. */
   bags: ColumnType<string | null, string | null | undefined, string | null>;
-  /** Chosen seats, likewise (LockedSeats, JSON); null: none. */
+  /** Chosen seats, also part of both (LockedSeats, JSON), or null. */
   seats: ColumnType<string | null, string | null | undefined, string | null>;
   /** `saleKey` of the live offer that was locked. */
   sale_key: string | null;
@@ -57,21 +57,21 @@ export interface IntentTable {
   credit_due_at_ms: number | null;
   credited_at_ms: number | null;
   support_code_hmac: string;
-  /** Where its money is, or would be. An authorization takes the place of the opened one when its payer has paid by it. */
+  /** The escrow that holds its money, or will. It becomes `authorized` if the payer pays by an authorization. */
   escrow_kind: Generated<EscrowKindName>;
   escrow_address: string;
   vault_address: string;
   mint: string;
   amount: number;
   program_id: string;
-  /** Who may capture and refund its escrow; null in rows of earlier versions: the first authority. */
+  /** The authority that may capture and refund its escrow. Null, in rows of earlier versions, means the first one. */
   authority: ColumnType<string | null, string | null | undefined, string | null>;
   refund_after_ms: number;
   fee_amount: number;
   observed_amount: number | null;
-  /** Not null once the escrow exists on chain and the creation was paid: only then is the intent shown. */
+  /** Set once the escrow exists on chain and the creation is paid: only then is the intent shown. */
   opened_at_ms: number | null;
-  /** 1 once the creation fee could not be settled: the intent never existed for its customer. */
+  /** 1 if the creation was never paid: the intent never existed for its customer. */
   abandoned: Generated<number>;
   order_id: string | null;
   booking_requested_at_ms: number | null;
@@ -81,18 +81,18 @@ export interface IntentTable {
   refund_reason: string | null;
   refunded_at_ms: number | null;
   refund_tx_hash: string | null;
-  /** The payment of its creation, due or made; unique. */
+  /** Key of the payment for its creation, pending or made; unique. */
   payment_key: string | null;
   /** `active:<funding_wallet>:<offer_id>` while it blocks its pair, else null; unique. */
   active_key: string | null;
-  /** `payer:<wallet>` during a creation, `closing:<intent_id>` at the end of an unpaid one: unique, to bound rents. */
+  /** `payer:<wallet>` during a creation, `closing:<intent_id>` while an unpaid one ends. Unique, to limit rents. */
   creating_key: string | null;
   expires_at_ms: number;
   created_at_ms: number;
   updated_at_ms: number;
 }
 
-/** One row per wrong try and bucket that it counts in (attempts.ts). */
+/** One row per wrong try or free call, and bucket that it counts in (attempts.ts). */
 interface WrongCodeTable {
   id: string;
   subject: string;
@@ -136,24 +136,24 @@ export interface OrderTable {
   provider_order_id: string;
   /** The order as the wire shows it, JSON, without names. */
   document: string;
-  /** When the airline changed it last, after it was sold. */
+  /** When the airline last changed it after the sale. */
   changed_at_ms: number | null;
-  /** `airline`: it cancelled the order without a request of ours. */
+  /** `airline` if the airline cancelled the order without our request. */
   cancelled_by: 'airline' | null;
   created_at_ms: number;
   updated_at_ms: number;
 }
 
-/** `settling`: not paid yet. `received`: for an operator. `approved`: is cancelled and paid. `stuck`: for a person. */
+/** `settling`: not paid yet. `received`: undecided. `approved`: being cancelled and paid. `stuck`: needs a person. */
 export type RefundRequestState = 'settling' | 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
 
 /** Customers' refund requests. At most one open request per intent: `open_key` is unique. */
 export interface RefundRequestTable {
   request_id: string;
   intent_id: string;
-  /** Some of the travellers, or the last ones, with their shares of the price (Part, JSON); null: all. */
+  /** Some of the travellers, or the last ones, with their shares of the price (Part, JSON); null for all. */
   passengers: ColumnType<string | null, string | null | undefined, string | null>;
-  /** The intent while the request is open or granted, and after a refund that ended it, else null. */
+  /** The intent id while the request is open or granted, and after a refund that ended the intent; else null. */
   open_key: string | null;
   payment_key: string;
   state: RefundRequestState;
@@ -168,15 +168,15 @@ export interface RefundRequestTable {
   claimed_at_ms: number | null;
   decided_by_name: string | null;
   decided_at_ms: number | null;
-  /** Why, in the operator's words, sealed. */
+  /** The operator's reason, sealed. */
   decision_sealed: string | null;
   /** Fixed by the approval, atomic units. */
   payout_amount: number | null;
   penalty_amount: number | null;
   payout_tx_hash: string | null;
-  /** The airline's quote for the cancellation that an operator was shown last (AirlineQuote, JSON). */
+  /** The airline's cancellation quote that an operator saw last (AirlineQuote, JSON). */
   airline_quote: string | null;
-  /** The airline's answers at the approval (Agreement, JSON). Only a decision writes it. */
+  /** The airline's quote and cancellation at the approval (Agreement, JSON). Only a decision writes it. */
   agreed: string | null;
   due_at_ms: number;
   lease_until_ms: number;
@@ -200,16 +200,16 @@ interface SponsoredSignatureTable {
   expires_at_ms: number;
 }
 
-/** One code a wallet. */
+/** One code per wallet. */
 interface AffiliateTable {
   code: string;
   wallet: string;
   created_at_ms: number;
-  /** When a journey was credited last: written before the balance is read, as a lock on it. */
+  /** When a journey was last credited. Written before the balance is read, to lock it. */
   credited_at_ms: number | null;
 }
 
-/** A pay-out to an affiliate; the effect of the same id moves it. */
+/** A pay-out to an affiliate, paid by the effect with its id as subject. */
 export interface AffiliatePayoutTable {
   payout_id: string;
   code: string;
@@ -220,7 +220,7 @@ export interface AffiliatePayoutTable {
   last_error: string | null;
   due_at_ms: number;
   lease_until_ms: Generated<number>;
-  /** Raised with every lease; checked right before a pay-out is signed. */
+  /** Raised with every lease; checked before a pay-out is sent. */
   fence: Generated<number>;
   signature: string | null;
   created_at_ms: number;
@@ -275,7 +275,7 @@ export type IntentRow = Selectable<IntentTable>;
 export type BookingRow = Selectable<BookingTable>;
 export type RefundRequestRow = Selectable<RefundRequestTable>;
 
-/** Bearer keys, kept as keyed hashes. */
+/** Bearer keys, stored as keyed hashes. */
 export interface ApiKeyTable {
   key_id: string;
   kind: 'operator';

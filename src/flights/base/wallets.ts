@@ -1,12 +1,12 @@
-// Not loaded on demand: the build would keep all of kit, and name 450 exports at every start.
+// Imported statically: loaded on demand, the build would keep all of kit and list its 450 exports at every start.
 import { type Address, isAddress, isOffCurveAddress } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
 import { associatedTokenAddress, SYSTEM_PROGRAM, tokenIn } from '../../solana/index.ts';
 import type { FlightsPorts } from './ports.ts';
 
-/** Checks for a wallet: an address off the curve is a program's and signs nothing. @throws Problem `invalid_wallet` */
+/** Checks that `text` is a wallet: addresses off the curve belong to programs. @throws Problem `invalid_wallet` */
 export async function checkWallet(field: string, text: string): Promise<void> {
-  // The system program, which owns every wallet, is a point of the curve without an honest key.
+  // The address of the system program lies on the curve, but has no known key.
   if (isAddress(text) && !isOffCurveAddress(text) && text !== SYSTEM_PROGRAM) return;
   throw problem('invalid_wallet', {
     message: `${field} is not the address of a Solana wallet.`,
@@ -19,11 +19,11 @@ export async function checkRefundWallet(ports: FlightsPorts, wallet: string): Pr
   await checkWallet('refund_wallet', wallet);
   const { authority, facilitator, treasury, mint, ownWallets } = ports;
   const own = [authority.address, facilitator, ...(ownWallets?.() ?? [])];
-  // Else the operator could keep the money of a booking.
+  // Otherwise the operator would receive the refund.
   if ([...own, treasury, mint].includes(wallet as Address)) throw notAllowed(wallet);
   const token = await associatedTokenAddress(wallet as Address, mint);
   const [account, tokens] = await ports.cluster.accounts([wallet as Address, token]);
-  // A program, a mint or a token account can lie on the curve, and is no place for a refund.
+  // A program, a mint or a token account can lie on the curve, but cannot take a refund.
   if (account && (account.executable || account.owner !== SYSTEM_PROGRAM)) throw notAllowed(wallet);
   const held = tokenIn(tokens);
   if (held?.owner === wallet && held.state === 'initialized') return;
