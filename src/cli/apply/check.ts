@@ -21,7 +21,7 @@ export interface CheckedRow {
   readonly update: OrderUpdate;
 }
 
-/** Longest texts; the first that fits a field's name. */
+/** The most characters of a field: the first pattern that matches its name counts. */
 const LONGEST: readonly (readonly [RegExp, number])[] = [
   [/^orderId$/, MOST.id],
   [/TransactionId$|refundReferenceId$/, MOST.reference],
@@ -29,7 +29,7 @@ const LONGEST: readonly (readonly [RegExp, number])[] = [
   [/./, MOST.words],
 ];
 
-/** Every correct row as an UpdateOrder, and the mistakes of all others. */
+/** Returns every correct row as an UpdateOrder, and the mistakes of all others. */
 export function checkRows(rows: readonly RawRow[]): { checked: CheckedRow[]; issues: RowIssue[] } {
   const checked: CheckedRow[] = [];
   const issues: RowIssue[] = [];
@@ -60,7 +60,7 @@ export function checkRows(rows: readonly RawRow[]): { checked: CheckedRow[]; iss
   return { checked, issues };
 }
 
-/** Notes a mistake; with `fix`, its value is shown, and `meant` where only one value can have been meant. */
+/** Notes a mistake. With `fix` its value is shown; `meant` is the only value that can have been meant, or null. */
 type Tell = (field: string | null, message: string, fix?: { readonly meant: string | null }) => void;
 
 function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
@@ -102,7 +102,7 @@ const present = <K extends string, V>(name: K, value: V | undefined): { [name in
 function textOf(value: unknown, field: string, tell: Tell): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'string') {
-    // A JSON number has already lost digits.
+    // A JSON number may have lost digits already.
     tell(field, typeof value === 'number' ? 'is a number: write it in quotes' : 'must be text');
     return undefined;
   }
@@ -129,7 +129,7 @@ function statusOf(text: string | undefined, tell: Tell): OrderStatus | undefined
   return undefined;
 }
 
-/** The deposit instructions; a synonym and the field that it names exclude each other. */
+/** Reads the deposit instructions. A synonym and the field that it stands for exclude each other. */
 function depositOf(text: (field: string) => string | undefined, tell: Tell) {
   const given = groupOf('depositInstructions', text);
   for (const [synonym, name] of Object.entries(DEPOSIT_SYNONYMS)) {
@@ -152,7 +152,7 @@ function groupOf(
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** Impossible currencies and networks of deposit instructions. */
+/** Finds impossible currencies and networks in deposit instructions. */
 export function codeIssues(
   given: Readonly<Record<string, string>> | undefined,
 ): { field: string; message: string; near: readonly string[] }[] {

@@ -4,9 +4,9 @@ import { writeOnce } from '../../kernel/storage.ts';
 import { csvLine, type FileForm, MARK, parsedJson, plainText, type ReadRows, type RowIssue } from './read.ts';
 
 /**
- * The whole file with every certain correction in it: rows of one order belong together. Where rows stay wrong, a first
- * column or field says why (`mistake`).
- * @returns null where a part of the file could not be read, or nothing would change
+ * Returns the whole file with every certain correction, since rows of one order must stay together. If rows stay wrong,
+ * a first column or field (`mistake`) says why.
+ * @returns null if a part of the file could not be read, or nothing would change
  */
 export function correctedText(text: string, { form }: ReadRows, issues: readonly RowIssue[]) {
   if (!form) return null;
@@ -40,10 +40,10 @@ export function correctedText(text: string, { form }: ReadRows, issues: readonly
   return written === text ? null : { text: written, corrected, left: issues.length - corrected, isMarked };
 }
 
-/** By it Excel knows UTF-8. */
+/** Tells Excel that the file is UTF-8. */
 export const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Empty lines, and the line of Excel that names the delimiter. */
+/** Matches empty lines, and Excel's line that names the delimiter. */
 const BEFORE_ROW = /^\n*(?:"?sep=.[^\n]*\n+)?/i;
 
 function marked(source: string, mark: string, { delimiter }: FileForm): string {
@@ -55,7 +55,7 @@ function marked(source: string, mark: string, { delimiter }: FileForm): string {
   );
 }
 
-/** The row without the mark of an earlier correction. */
+/** Removes the mark of an earlier correction from a row. */
 function unmarked(source: string, { delimiter, markColumn }: FileForm): string {
   if (delimiter === null) return source.replace(/^\{"mistake":"(?:[^"\\]|\\.)*",?/, '{');
   if (markColumn !== 1) return source;
@@ -65,8 +65,8 @@ function unmarked(source: string, { delimiter, markColumn }: FileForm): string {
 }
 
 /**
- * Writes a file beside the given one, as `<name>.corrected.csv` or with a number behind it, never over another file. The
- * same text is written once.
+ * Writes the text beside the given file, as `<name>.corrected.csv` or, if another text has that name, as
+ * `<name>.corrected-2.csv` and so on.
  * @throws Problem of storage
  */
 export function writeCorrected(file: string, text: string): string {
@@ -86,5 +86,5 @@ function hasText(path: string, text: string): boolean {
   }
 }
 
-/** Of a given file, with its corrections. */
+/** Room for a given file (at most 64 MB) and its corrections. */
 const MOST_BYTES = 256 * 1_048_576;

@@ -23,7 +23,7 @@ export interface RowResult {
   readonly file: string;
 }
 
-/** A row that was about to be sent; without a result its answer is unknown. */
+/** A row that was about to be sent. If it has no result, its answer is unknown. */
 export interface SentRow {
   readonly row: number;
   readonly attempt: number;
@@ -31,11 +31,11 @@ export interface SentRow {
 }
 
 export interface JournalPlace {
-  /** NDJSON, a line for each ended row. */
+  /** NDJSON: a line for each row that has ended. */
   readonly resultsFile: string;
   /** SHA-256 of the file that is applied. */
   readonly digest: string;
-  /** `demo`, `live` or another name of the rows' service. */
+  /** The environment of the service, `demo` or `live`. */
   readonly environment: string;
 }
 
@@ -44,10 +44,9 @@ export const journalPath = (resultsFile: string): string => `${resultsFile}.jour
 export type Progress = ReturnType<typeof readProgress>;
 
 /**
- * Reads the results of earlier runs, without touching them. A line that a crash has torn counts as not written.
- * @returns the latest result of each row that has one, and the rows that were about to be sent when a run ended, without
- *   a result of that attempt
- * @throws Problem `apply_conflict` when the result file belongs to something else
+ * Reads the results of earlier runs, without changing the files. A line that a crash has torn counts as not written.
+ * @returns the latest result of each row, and the rows whose last attempt was sent but has no result
+ * @throws Problem `apply_conflict` if the result file belongs to something else
  */
 export function readProgress(place: JournalPlace) {
   const results = new Map<number, RowResult>();
@@ -74,7 +73,7 @@ function readSent({ resultsFile, digest, environment }: JournalPlace): SentRow[]
   return rows.filter(isSent);
 }
 
-/** @throws Problem for a file that no run has written */
+/** @throws Problem `apply_conflict` for a file that is too large or not regular */
 function linesOf(path: string): Buffer {
   const bytes = readBounded(path, { mostBytes: MOST_BYTES, isRegular: true });
   if (!bytes) throw foreign(path, 'is too large, or no regular file');
@@ -120,8 +119,8 @@ const foreign = (path: string, why: string) =>
   });
 
 /**
- * A file that only grows; a line whose `write` has resolved survives a power cut. Lines that arrive while the disk is busy
- * go out together with the next one: ten rows at once cost one wait, not ten. It is private: a partner's orders are in it.
+ * Opens a file that only grows. Once `write` has resolved, its line survives a power cut. Lines that arrive while the
+ * disk is busy are written together: ten at once cost one wait, not ten. Mode 0600: it has the orders of a partner.
  */
 async function openDurableLog(path: string) {
   const file = await open(path, constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY, 0o600);
@@ -164,7 +163,7 @@ async function syncFolder(folder: string): Promise<void> {
     handle = await open(folder, constants.O_RDONLY);
     await handle.sync();
   } catch (error) {
-    // Some systems can't open a folder; there the name is written with the file.
+    // Some systems cannot open a folder; there the name is written with the file.
     if (!['EISDIR', 'EPERM', 'EACCES', 'EINVAL'].includes(codeOf(error) ?? '')) throw error;
   } finally {
     await handle?.close();
@@ -172,9 +171,9 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Lets one process at a time work on a result file; the lock of a dead process is taken over. Without it rows would still
- * be applied once, by their keys, but their results written twice.
- * @throws Problem `apply_conflict`, `file_unreadable` where nothing can be written
+ * Lets one process at a time work on a result file; takes over the lock of a dead process. Without the lock the
+ * idempotency keys would still keep rows from being applied twice, but results would be written twice.
+ * @throws Problem `apply_conflict`, or `file_unreadable` if nothing can be written
  */
 export async function lockFile(resultsFile: string): Promise<() => Promise<void>> {
   const path = `${resultsFile}.lock`;
@@ -192,7 +191,7 @@ export async function lockFile(resultsFile: string): Promise<() => Promise<void>
     for (let tries = 0; ; tries++) {
       if (await linked(mine, path)) return () => unlink(path).catch(ignoreMissing);
       const owner = ownerOf(path);
-      // In a container every process may have the same number: a lock with ours was left behind.
+      // In a container every process may get the same pid: a lock with our own was left behind.
       if (tries > 2 || (owner !== null && owner !== process.pid && isAlive(owner))) {
         throw problem('apply_conflict', {
           message: `Another process (${owner ?? 'unknown'}) is applying this file.`,
@@ -206,7 +205,7 @@ export async function lockFile(resultsFile: string): Promise<() => Promise<void>
   }
 }
 
-/** Makes the lock with the number of its process in it, or not at all. */
+/** Makes the lock together with its content, the pid. Returns false if there is a lock already. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -227,7 +226,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it runs as another user.
+    // EPERM: the process belongs to another user.
     return codeOf(error) === 'EPERM';
   }
 }
@@ -243,9 +242,9 @@ function ignoreMissing(error: unknown): void {
 export type Journal = Readonly<Awaited<ReturnType<typeof openLocked>>>;
 
 /**
- * Opens the result file of a run, new or interrupted. A line that a crash has torn is dropped: its row is settled
- * again, under the same key.
- * @throws Problem `apply_conflict` when another process is at it, or when it belongs to another file
+ * Opens the result file of a run, new or interrupted. A line that a crash has torn is dropped: its row is sent again,
+ * under the same key.
+ * @throws Problem `apply_conflict` if another process works on it, or if it belongs to another file
  */
 export async function openJournal(place: JournalPlace): Promise<Journal> {
   const unlock = await lockFile(place.resultsFile);
@@ -275,14 +274,14 @@ async function openLocked(place: JournalPlace, unlock: () => Promise<void>) {
   };
   return {
     ...progress,
-    /** To be awaited before a row is sent. */
+    /** Await this before a row is sent. */
     sending: (row: SentRow) => journal.write(row),
-    /** To be awaited before the next row of the same order. */
+    /** Await this before the next row of the same order. */
     async ended(result: RowResult) {
       await ended.write(result);
       latest.set(result.row, result);
     },
-    /** Puts the results of all rows in their order, one line each, and removes the journal. */
+    /** Sorts the results by row, one line each, and removes the journal. */
     async finish() {
       shutting ??= shut();
       await shutting;
@@ -300,7 +299,7 @@ async function openLocked(place: JournalPlace, unlock: () => Promise<void>) {
   };
 }
 
-/** Replaces the file whole or not at all. */
+/** Replaces the whole file or nothing. */
 async function rewrite(path: string, results: readonly RowResult[]): Promise<void> {
   const sorted = [...results].sort((a, b) => a.row - b.row);
   const fresh = `${path}.new`;

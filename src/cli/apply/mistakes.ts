@@ -3,21 +3,23 @@ import type { RowIssue } from './read.ts';
 const MOST_GROUPS = 10;
 const MOST_SHOWN = 10;
 
-/** A mistake made with more values than these is one group, whatever the values. */
+/** A mistake with more values than these is one group, not a group for each value. */
 const MOST_VALUES = 5;
 
 export interface MistakeGroup {
   readonly count: number;
   readonly field: string | null;
-  /** null where the rows have different values, or none. */
+  /** Null if the rows have different values, or none. */
   readonly value: string | null;
   readonly message: string;
-  /** The first rows. */
+  /** The first rows of the group. */
   readonly rows: readonly (number | null)[];
   readonly more: number;
 }
 
-/** Mistakes by field, message and value, the most frequent first; the first of each, by line, with the index of its group. */
+/**
+ * Groups mistakes by field, message and value, the most frequent first. `firsts` has the first of each group, by line.
+ */
 export function groupMistakes(issues: readonly RowIssue[]) {
   const values = new Map<string, Set<string | null>>();
   for (const issue of issues) {
@@ -45,7 +47,7 @@ export function groupMistakes(issues: readonly RowIssue[]) {
   };
 }
 
-/** The words for all rows of a kind: each repetition names another row. */
+/** The message for a whole group: every repeated row names another earlier row. */
 const commonWords = (message: string): string => message.replace(/row \d+ \(line \d+\)/, 'an earlier row');
 
 const kindOf = ({ field, message }: RowIssue): string => JSON.stringify([field, commonWords(message)]);

@@ -15,13 +15,13 @@ export interface PlannedRow {
   readonly row: number;
   readonly line: number;
   readonly orderId: string;
-  /** The order's status at the row's turn; null for an unknown order. */
+  /** The order's status before the row; null for an unknown order. */
   readonly from: OrderStatus | null;
-  /** Its status after the row; null when the row will be refused. */
+  /** Its status after the row; null if the row will be refused or held. */
   readonly to: OrderStatus | null;
   /**
-   * `move` changes the status, `patch` only other fields, `repeat` asks for its present status, `settle` was sent before
-   * and lacks only its answer, `refuse` is not allowed, `hold` follows a refused row of the same order.
+   * `move` changes the status, `patch` only other fields, `repeat` sets the present status again, `settle` was sent
+   * before and lacks only its answer, `refuse` is not allowed, `hold` follows a refused row of the same order.
    */
   readonly kind: 'move' | 'patch' | 'repeat' | 'settle' | 'refuse' | 'hold';
   /** Why it will be refused or held. */
@@ -29,10 +29,10 @@ export interface PlannedRow {
 }
 
 /**
- * The effects of the rows, one after the other, on the orders as they are, by the rules of the service.
- * @param orders lacks those that the service does not know
- * @param earlier the rows whose answer was lost; the orders of which a row was refused that is not tried again, with its
- *   number
+ * Predicts what the rows do to the orders, one after the other, by the rules of the service.
+ * @param orders the orders by id, without those that the service does not know
+ * @param earlier `sent`: rows that were sent but have no answer; `refused`: by order, a row that was refused and is not
+ *   tried again
  */
 export function planRows(
   rows: readonly CheckedRow[],
@@ -85,10 +85,10 @@ function refusalWords(refusal: MoveRefusal): string {
   return `${from} cannot go to ${to}${because}${only}`;
 }
 
-/** The statuses that may follow one, by the table alone. */
+/** The statuses that may follow, whether or not the funds were seen. */
 export const statusesAfter = (status: OrderStatus): OrderStatus[] => allowedFrom({ status, funds: null });
 
-/** The number of rows of each move, most first: the plan on a few lines. */
+/** Counts the rows of each kind of move, the most frequent first. */
 export function planSummary(plan: readonly PlannedRow[]) {
   const counted = new Map<string, Pick<PlannedRow, 'from' | 'to' | 'kind'> & { readonly rows: number }>();
   for (const { from, to, kind } of plan) {
@@ -99,19 +99,19 @@ export function planSummary(plan: readonly PlannedRow[]) {
 }
 
 /**
- * An order as the rules of UpdateOrder see it, read from GetOrderDetails with its history. Another deployment gives neither
- * history nor allowed statuses: then the status alone may not say whether the funds were seen.
+ * Reads what the rules of UpdateOrder need to know of an order. Another deployment sends neither history nor allowed
+ * statuses; then the status alone may not tell whether the funds were seen (null).
  */
 export function standingOf({ order, allowedStatuses, history }: GetOrderDetailsResponse): OrderStanding {
   const { status } = order;
   const reached = new Set([status, ...(history ?? []).map(({ toStatus }) => toStatus)]);
   const seen = order.sourceTransactionId !== undefined || [...reached].some((one) => FUNDED.has(one));
-  // From these two the moves depend on the funds, so the allowed ones show whether they were seen.
-  const tells = history !== undefined || (status !== 'IN_REVIEW' && status !== 'ERROR');
-  const unseen = tells ? false : (allowedStatuses?.includes('REFUNDING') ?? null);
+  // IN_REVIEW and ERROR do not tell, but REFUNDING may follow them only once the funds were seen.
+  const isKnown = history !== undefined || (status !== 'IN_REVIEW' && status !== 'ERROR');
+  const byMoves = isKnown ? false : (allowedStatuses?.includes('REFUNDING') ?? null);
   return {
     status,
-    funds: seen || unseen,
+    funds: seen || byMoves,
     paymentProcessed: reached.has('PAYMENT_PROCESSED'),
     sourceTransactionId: order.sourceTransactionId ?? null,
     destinationTransactionId: order.destinationTransactionId ?? null,

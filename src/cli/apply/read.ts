@@ -14,13 +14,13 @@ const PLAIN_FIELDS = [
   'toAmount',
 ] as const;
 
-/** The groups of fields; of deposit instructions with their synonyms. */
+/** The groups of nested fields; deposit instructions include their synonyms. */
 export const GROUPS = {
   depositInstructions: [...DEPOSIT_FIELDS, ...Object.keys(DEPOSIT_SYNONYMS)],
   returnDetails: RETURN_FIELDS,
 } as const;
 
-/** Where a value goes: `orderId`, `returnDetails.reason`, … */
+/** The path of a field: `orderId`, `returnDetails.reason`, … */
 export type FieldPath = string;
 
 const FIELD_PATHS: readonly FieldPath[] = [
@@ -35,15 +35,15 @@ export const MARK = 'mistake';
 
 const BY_NAME: ReadonlyMap<string, FieldPath> = new Map([...FIELD_PATHS, MARK].map((path) => [squashed(path), path]));
 
-/** The field of a name in camelCase, snake_case or kebab-case; null for an unknown one. */
+/** Finds the field of a name in camelCase, snake_case or kebab-case; null for an unknown name. */
 export const fieldNamed = (name: string): FieldPath | null => BY_NAME.get(squashed(name)) ?? null;
 
 const GROUP_NAMES = new Map(Object.keys(GROUPS).map((name) => [squashed(name), name]));
 
-/** `depositInstructions` or `returnDetails`, by any of their names. */
+/** Finds the group of a name in any of these spellings; null for an unknown name. */
 export const groupNamed = (name: string): string | null => GROUP_NAMES.get(squashed(name)) ?? null;
 
-/** Fields that a name may be a mistake for, however it is written; those of a group also without the group. */
+/** Finds the fields that a misspelt name may mean, with or without their group. */
 export function fieldsNear(name: string): FieldPath[] {
   if (OTHER_IDS.test(squashed(name))) return ['orderId'];
   const forms = new Map(
@@ -52,7 +52,7 @@ export function fieldsNear(name: string): FieldPath[] {
   return [...new Set(nearest(squashed(name), [...forms.keys()]).flatMap((form) => forms.get(form) ?? []))];
 }
 
-/** Names that other systems give the id of an order. */
+/** Names of an order's id in other systems. */
 const OTHER_IDS = /^(ramp)?(id|order|order(no|nr|number|ref|reference|uuid))$/;
 
 const leafOf = (path: FieldPath): string => squashed(path.split('.').at(-1) ?? path);
@@ -65,31 +65,31 @@ export interface RawRow {
   readonly line: number;
   readonly values: ReadonlyMap<FieldPath, unknown>;
   readonly written?: WrittenRow;
-  /** It also has an unknown field, which is an issue of its own. */
+  /** True if the row has an unknown field, which is an issue of its own. */
   readonly hasUnknown: boolean;
 }
 
-/** A row in the form of its file: the place of a mistake, and the row without it. */
+/** Knows how a row is written: finds the place of a mistake, and writes the row without it. */
 export interface WrittenRow {
-  /** From 1: the column of CSV, or the character at which a field of NDJSON begins; null for a missing one. */
+  /** The CSV column, or the character at which an NDJSON field begins, from 1; null for a missing field. */
   columnOf(field: FieldPath): number | null;
-  /** The field as the header of CSV names it; null for NDJSON, whose rows have their own names. */
+  /** The name of the field in the CSV header. Null for NDJSON, where each row has names of its own. */
   nameOf(field: FieldPath): string | null;
-  /** The row with other values. */
+  /** Writes the row with these values instead of its own. */
   corrected(values: ReadonlyMap<FieldPath, string>): string;
 }
 
 export interface RowIssue {
-  /** null: the file as a whole, or its header. */
+  /** Null for a mistake of the header or of the whole file. */
   readonly row: number | null;
   readonly line: number | null;
   readonly field: string | null;
   readonly message: string;
-  /** From 1: the column of CSV, the character of NDJSON; null where it is the row as a whole. */
+  /** The CSV column or NDJSON character, from 1. Null for a mistake of the whole row. */
   readonly column?: number | null;
-  /** The text there. */
+  /** The text in that place. */
   readonly value?: string | null;
-  /** The line as it should be, where that is certain: of a row the whole row, without any of its mistakes. */
+  /** The corrected line, if it is certain. That of a row has none of its mistakes left. */
   readonly corrected?: string | null;
 }
 
@@ -102,11 +102,11 @@ export interface ReadRows {
 
 /** How a file is written. */
 export interface FileForm {
-  /** null: NDJSON. */
+  /** Null for NDJSON. */
   readonly delimiter: string | null;
-  /** The line on which each row ends, in the order of the file; row 0 is the header of CSV. */
+  /** The last line of each row, in the order of the file; row 0 is the CSV header. */
   readonly ends: readonly { readonly row: number; readonly line: number }[];
-  /** From 1, of CSV: the column of marks; 0 without one. */
+  /** The CSV column of marks (`mistake`), from 1; 0 if there is none. */
   readonly markColumn: number;
 }
 
@@ -116,9 +116,9 @@ export function unknownField(name: string): string {
   return `is not a known field${near && `. ${near}`}`;
 }
 
-/** The rows of a CSV file, by the columns that its header names. */
+/** Reads the rows of a CSV file by the columns that its header names. */
 export async function readCsv(given: string): Promise<ReadRows> {
-  // Excel's first line names the delimiter; its line break stays, so that lines are counted as editors do.
+  // Excel's first line names the delimiter. Its line break stays, so that lines are counted as editors count them.
   const named = /^\s*"?sep=(.)"?[^\n]*/i.exec(given);
   const text = named ? given.slice(named[0].length) : given;
   const { parse } = await import('csv-parse/sync');
@@ -145,7 +145,7 @@ export async function readCsv(given: string): Promise<ReadRows> {
   const [header, ...body] = records;
   const columns = columnsOf(withoutEmptyEnd(header?.record ?? [], body));
   const issues = [...headerIssues(columns, body, delimiter), ...broken];
-  // Without the column of ids every row would lack one; other mistakes wait for the rows.
+  // Without a column of ids every row would lack its id. Other mistakes of the header are reported with those of rows.
   if (!columns.some(({ path }) => path === 'orderId')) return { rows: [], issues };
   const rows: RawRow[] = [];
   for (const [index, { record, line }] of body.entries()) {
@@ -167,7 +167,7 @@ interface Column {
   readonly name: string;
   /** The field of its cells; null for an unknown column. */
   readonly path: FieldPath | null;
-  /** Its name is wrong, and can only mean that field. */
+  /** True if the name is misspelt and can only mean this field. */
   readonly isMeant: boolean;
 }
 
@@ -176,13 +176,13 @@ interface CsvRecord {
   readonly line: number;
 }
 
-/** The columns without those at the end that have neither name nor value: spreadsheets write them. */
+/** Drops columns at the end without name and values, as spreadsheets write them. */
 function withoutEmptyEnd(names: readonly string[], body: readonly CsvRecord[]): readonly string[] {
   const isUsed = (name: string, at: number) => name.trim() !== '' || body.some(({ record }) => isFilled(record, at));
   return names.slice(0, names.findLastIndex(isUsed) + 1);
 }
 
-/** The columns by their names; those below a misspelt one are checked too. */
+/** Finds the field of each column; cells below a misspelt name are checked too. */
 function columnsOf(names: readonly string[]): Column[] {
   const taken = new Set(names.map(fieldNamed));
   return names.map((given) => {
@@ -196,7 +196,7 @@ function columnsOf(names: readonly string[]): Column[] {
 
 const isFilled = (record: readonly string[], column: number): boolean => (record[column] ?? '').trim() !== '';
 
-/** The quote that breaks a file, on its first line: an open quote swallows all lines after it. */
+/** Reports the quote that breaks a file, on its first line: an open quote swallows all lines after it. */
 function brokenCsv(text: string, error: CsvError, lastLine: number, delimiter: string): RowIssue {
   const lines = text.split('\n');
   const index = lines.findIndex((line, at) => at >= lastLine && line.trim() !== '');
@@ -231,7 +231,7 @@ const writtenCsv = (record: readonly string[], columns: readonly Column[], delim
     ),
 });
 
-/** An empty cell is no value. */
+/** Reads the cells that have a value. */
 const cellsOf = (record: readonly string[], columns: readonly Column[]): Map<FieldPath, string> =>
   new Map(
     columns.flatMap(({ path }, index): [FieldPath, string][] =>
@@ -260,10 +260,10 @@ function headerIssues(columns: readonly Column[], body: readonly CsvRecord[], de
   return issues;
 }
 
-/** More of them say no more than the column itself. */
+/** With more stray cells, only their column is reported. */
 const MOST_STRAY_CELLS = 20;
 
-/** The values below an unknown column: of a few, each is a mistake of its row. */
+/** Reports each value below an unknown column as a mistake of its row, if there are only a few. */
 function strayCells(field: string, index: number, body: readonly CsvRecord[]): RowIssue[] {
   const stray = body.flatMap(({ record, line }, at) =>
     isFilled(record, index) ? [{ row: at + 1, line, value: record[index]?.trim() ?? '' }] : [],
@@ -291,7 +291,7 @@ const CSV_FAULTS: Readonly<Record<string, string>> = {
 const isCsvError = (error: unknown): error is CsvError =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && /CSV|QUOTE/.test(error.code);
 
-/** The rows of a CSV file (with a header) or of NDJSON (an UpdateOrder a line), and all mistakes of their form at once. */
+/** Reads the rows of CSV (with a header) or NDJSON (an UpdateOrder a line), and finds all mistakes of form at once. */
 export async function readRows(text: string): Promise<ReadRows> {
   const plain = plainText(text);
   const first = plain.trimStart().charAt(0);
@@ -300,7 +300,7 @@ export async function readRows(text: string): Promise<ReadRows> {
   return first === '{' ? readNdjson(plain) : readCsv(plain);
 }
 
-/** One kind of line break, so that lines are counted as editors count them. */
+/** Makes all line breaks alike, so that lines are counted as editors count them. */
 export const plainText = (text: string): string => text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
 
 const failed = (message: string, line: number | null = null): ReadRows => ({
@@ -323,7 +323,7 @@ function readNdjson(text: string): ReadRows {
     }
     const read = rowOf(at, parsed, writtenJson(source, parsed));
     rows.push(...read.rows);
-    // JSON.parse silently keeps the last of two; another reader of the line might take the first.
+    // Of two fields with one name JSON.parse keeps the last; another reader might take the first.
     const repeated = repeatedName(source);
     if (repeated !== null) issues.push({ ...at, field: repeated, message: 'is given twice' });
     issues.push(...read.issues);
@@ -344,7 +344,7 @@ export function rowOf(
   };
 }
 
-/** The place where a line stops being JSON, and the line with its comma or quotes corrected, if that is all. */
+/** Finds where a line stops being JSON, and corrects it if only a comma, a brace or quotes are wrong. */
 function brokenJson(source: string): Pick<RowIssue, 'column' | 'corrected'> {
   const repairs = [source.replace(/,(\s*[}\]])/g, '$1'), `${source}}`, source.replaceAll("'", '"')];
   return { column: brokenAt(source), corrected: repairs.find((one) => parsedJson(one) !== null)?.trim() ?? null };
@@ -361,7 +361,7 @@ function brokenAt(source: string): number | null {
   }
 }
 
-/** A field of a group is found by its own name: a row has each name once, or has that mistake. */
+/** Finds a field by its own name, without its group: of two fields `reason` the first one in the line. */
 const writtenJson = (source: string, parsed: Record<string, unknown>): WrittenRow => ({
   columnOf(field) {
     const named = [...source.matchAll(/"([^"\\]*)"\s*:/g)].find(

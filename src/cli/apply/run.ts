@@ -4,24 +4,23 @@ import type { CheckedRow, OrderUpdate } from './check.ts';
 import type { Journal, RowResult } from './journal.ts';
 
 export interface RunPorts {
-  /** UpdateOrder under a key; answers the status that the order then has. */
+  /** Calls UpdateOrder under an idempotency key; returns the new status of the order. */
   readonly update: (update: OrderUpdate, idempotencyKey: string, signal: AbortSignal) => Promise<string>;
   readonly journal: Journal;
   readonly clock: Clock;
-  /** Ctrl-C and --timeout: nothing new is sent, what is under way is waited for a moment. */
+  /** Aborted by Ctrl-C and --timeout: nothing new is sent, and calls under way get a moment to end. */
   readonly signal: AbortSignal;
-  /** Called after each row. */
   readonly onRow?: ((result: RowResult) => void) | undefined;
 }
 
 interface RunTask {
   readonly rows: readonly CheckedRow[];
   readonly digest: string;
-  /** Orders at once. */
+  /** Number of orders that are updated at once. */
   readonly concurrency: number;
   /** The status of each order before the run. */
   readonly statuses: ReadonlyMap<string, string>;
-  /** Sends rows again that were refused or held before. */
+  /** True to send rows again that were refused or held before. */
   readonly retryFailed: boolean;
 }
 
@@ -30,7 +29,7 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const GRACE_MS = 3000;
 
-/** The same for every run of the same file, so that the service recognises a repeated row. */
+/** The idempotency key of a row, the same in every run, so that the service recognises a repetition. */
 const rowKey = (digest: string, row: number, attempt: number): string =>
   `apply-${digest.slice(0, 40)}-${row}${attempt > 1 ? `-${attempt}` : ''}`;
 
@@ -39,7 +38,7 @@ interface OpenRow extends CheckedRow {
   readonly attempt: number;
 }
 
-/** The rows without a result; with `retryFailed` also those without success. */
+/** Returns the rows without a result and, with `retryFailed`, those that were refused or held. */
 export function openRows(
   rows: readonly CheckedRow[],
   { results, sent }: Pick<Journal, 'results' | 'sent'>,
@@ -54,7 +53,7 @@ export function openRows(
   });
 }
 
-/** Orders with a row that an earlier run saw refused and that is not tried again: later rows are held back. */
+/** Finds, by order, the row that was refused earlier and is not tried again: it holds later rows back. */
 export function refusedEarlier(
   rows: readonly CheckedRow[],
   { results }: Pick<Journal, 'results'>,
@@ -66,9 +65,9 @@ export function refusedEarlier(
 }
 
 /**
- * Sends the rows that are open. Rows of one order go one after the other, in the order of the file, and none follows
- * one that was refused; several orders go at once. Each row is on the disk before it is sent and after it is answered.
- * @returns why it stopped before the end, if it did: the network, a key that is refused
+ * Sends the open rows. Rows of one order are sent one after the other, in the order of the file, until one is refused;
+ * several orders are sent at once. The journal notes each row before it is sent and after it is answered.
+ * @returns the problem that stopped the run early, such as the network or a refused key; null if nothing did
  */
 export async function runRows(task: RunTask, ports: RunPorts): Promise<{ readonly stopped: Problem | null }> {
   const { journal, clock, signal } = ports;
@@ -111,7 +110,7 @@ export async function runRows(task: RunTask, ports: RunPorts): Promise<{ readonl
         statuses.set(orderId, answer.status);
         await end({ outcome: 'applied', to: answer.status, error: null, idempotencyKey: key });
       } else if (answer.stops) {
-        // It may have arrived: it stays open, and the next run settles it under the same key.
+        // The row may have arrived. It stays open, and the next run settles it under the same key.
         if (!isStopped()) stopped = answer.problem;
         stop.abort();
         return;
@@ -153,7 +152,7 @@ export async function runRows(task: RunTask, ports: RunPorts): Promise<{ readonl
         throw error;
       }),
     );
-    // The others end first: they still write to the journal.
+    // Wait for the other workers first: they still write to the journal.
     await Promise.allSettled(workers);
     await Promise.all(workers);
   } finally {
@@ -173,7 +172,7 @@ function lanesOf(rows: readonly OpenRow[]): OpenRow[][] {
   return [...lanes.values()];
 }
 
-/** Full jitter, so that eight lanes do not come back at once. */
+/** Full jitter, so that orders do not all retry at the same moment. */
 function pauseMs(tries: number, retryAfterSeconds: number | undefined): number {
   const most = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1));
   return Math.max(Math.random() * most, Math.min(60, retryAfterSeconds ?? 0) * 1000);
