@@ -7,16 +7,17 @@ import type { Session } from '../session/index.ts';
 type Standing = Awaited<ReturnType<typeof standingOf>>;
 
 /**
- * This home's knowledge of an intent: whether it created it, and a sentence for each difference from what was agreed here.
- * @param named the refund wallet that the person has named; null: none
- * @param pays true when this command pays, so that a key on standard input is read
+ * Compares an intent with what was agreed to in this home: whether it was created here, and a sentence for each
+ * difference.
+ * @param named the refund wallet that the person has named, or null
+ * @param pays true if this command pays, so that a key on standard input is read
  */
 export async function standingOf(session: Session, intent: Intent, named: string | null = null, pays = false) {
   const { baseUrl, ...agreement } = await agreementOf(session, intent.intent_id, named, pays);
   return { ...agreement, isFromHere: baseUrl === session.baseUrl, disagreements: disagreements(intent, agreement) };
 }
 
-/** The agreement of this home about an intent, and the service it is with; null: it did not create it. */
+/** The agreement of this home about an intent; without terms and address if it was created elsewhere. */
 export async function agreementOf(
   session: Session,
   intentId: string,
@@ -32,10 +33,10 @@ export async function agreementOf(
   };
 }
 
-/** True when this home created an intent and would pay it as it is: only then it is offered as the person's own. */
+/** True if this home created the intent and no term has changed: only then is it offered as one's own. */
 export const isOwn = ({ isFromHere, disagreements: differs }: Standing): boolean => isFromHere && differs.length === 0;
 
-/** The address of the paying wallet; null without one, or where it can't be read just to look. */
+/** The address of the paying wallet; null if there is none, or if it cannot be read merely to look at it. */
 async function walletOf({ keypairFile, wallet }: Session, pays: boolean): Promise<string | null> {
   if (keypairFile === '-' ? !pays : !existsSync(keypairFile)) return null;
   try {
@@ -46,5 +47,5 @@ async function walletOf({ keypairFile, wallet }: Session, pays: boolean): Promis
   }
 }
 
-/** Words for an intent of someone else, or of another home of the same person. */
+/** For an intent of somebody else, or of another home of the same person. */
 export const NOT_FROM_HERE = 'It was not created on this machine, and its support code is with its creator';

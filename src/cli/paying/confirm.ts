@@ -23,7 +23,7 @@ export async function agreementTo(context: CommandContext, intent: Intent) {
   const spender = spenderOf(context, session.profile);
   const verdict = mayBePaid(spending, spender);
   if (verdict.act === 'refuse') {
-    // Without a person to ask, the refusal names the option.
+    // Throws `input_required`, which names the option.
     if (verdict.why === 'nobody') terminal.ask('--yes');
     throw refusal(spending, spender, verdict.why);
   }
@@ -31,7 +31,7 @@ export async function agreementTo(context: CommandContext, intent: Intent) {
   return {
     /** Atomic USDC. */
     amount: spending.amount,
-    /** `--yes` has agreed to it already. */
+    /** True if `--yes` has agreed already. */
     isAgreed: verdict.act === 'pay',
     mustType: verdict.act === 'ask' && verdict.mustType,
     overLimit: isOver ? `Your limit for a booking is ${terminal.usdc(spender.limits.booking ?? 0n)}.` : null,
@@ -39,8 +39,8 @@ export async function agreementTo(context: CommandContext, intent: Intent) {
 }
 
 /**
- * Shows the review before a booking is paid, and asks. On mainnet, and above the person's own limit, the amount has to be
- * typed.
+ * Shows the review before a booking is paid, and asks. On mainnet and above the person's own limit, the amount has to
+ * be typed.
  * @throws Problem `payment_declined`, `payment_above_cap`, `input_required`
  */
 export async function confirmBooking(
@@ -66,7 +66,7 @@ export async function confirmBooking(
   return agreed;
 }
 
-/** The review for a person to agree to, as far as this home knows the booking. */
+/** Builds the review for a person to agree to, as far as this home knows the booking. */
 export async function reviewOf(
   { session, globals }: CommandContext,
   intent: Intent,
@@ -78,7 +78,7 @@ export async function reviewOf(
   return { intent, passengers, fare: notes.fare ?? null, wallet, warnings };
 }
 
-/** The question for an amount to type, and its check. */
+/** The question that asks a person to type the amount, and the check of the answer. */
 export function typedAmount(amount: bigint): [message: string, check: (typed: string) => Promise<string | null>] {
   const said = formatUsdc(amount);
   return [`Type ${said} to pay it`, async (typed) => (typed === said ? null : `It is ${said}; Ctrl-C pays nothing.`)];

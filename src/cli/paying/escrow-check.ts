@@ -15,7 +15,7 @@ import { standingOf } from './agreement.ts';
 
 /**
  * Reads the escrow of an intent from the cluster, and compares it with the service's record and with what was agreed to
- * here: its refund owner has to be this wallet, the one of the intent's creation, or the one that was named.
+ * here. Its refund owner must be this wallet, the wallet that the intent was created with, or the named one.
  */
 export async function verifyIntent(
   session: Session,
@@ -33,7 +33,7 @@ export async function verifyIntent(
   ]);
   const [known, ...terms] = compared;
   if (known && program === '') return [{ ...known, found: UNSAID, ok: false }];
-  // Another program may keep no promise: nothing of it can be verified.
+  // An unknown program may break any promise: its records prove nothing.
   if (known && (code.kind === 'different' || code.kind === 'absent')) {
     const own = session.isEmbedded ? [ESCROW_PROGRAM_ID] : [];
     const expected = [...own, ...session.trust.programs].join(' or ') || 'the shipped code';
@@ -41,7 +41,7 @@ export async function verifyIntent(
   }
   const checks = known ? [known, codeCheck(code), ...terms] : [];
   const owners = refundOwners(standing);
-  // The terms of the creation, where it was created from here.
+  // Known if the intent was created here.
   const escrow = standing.terms?.escrow;
   const agreed = checks.map((check): EscrowCheck => {
     if (check.check === 'refund_owner') {
@@ -64,7 +64,7 @@ const CODE = {
   absent: 'no program',
 } as const;
 
-/** The program's code, and the keys that can replace it. */
+/** Checks the code of the program, and the keys that can replace it. */
 const codeCheck = (standing: ProgramStanding): EscrowCheck => ({
   check: 'program_code',
   expected: 'the shipped code, replaceable only by keys that you trust',
@@ -72,7 +72,7 @@ const codeCheck = (standing: ProgramStanding): EscrowCheck => ({
   ok: isTrusted(standing),
 });
 
-/** The check of an ended intent: its escrow has to be captured or refunded, and empty. */
+/** Expects of an ended intent that its escrow is captured or refunded, and empty. */
 function atTheEnd(check: EscrowCheck, { status }: Intent): EscrowCheck {
   const expected = { state: status === 'booked' ? 'captured' : 'refunded', held: 'none' };
   if (check.check !== 'state' && check.check !== 'held') return check;

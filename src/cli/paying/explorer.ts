@@ -4,10 +4,10 @@ import type { Profile } from '../settings/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 import type { Linked } from '../view/index.ts';
 
-/** Text that leads to the page of an explorer, on terminals that open links. */
+/** Links a text to its page in an explorer, on terminals that open links. */
 export type Explorer = (paint: Paint, text: string, kind: 'tx' | 'address', network: string, id?: string) => string;
 
-/** For the lines under a result: a transaction on the cluster of the profile. */
+/** Links the transactions in the lines under a result. */
 export function linkedOf({ session, terminal }: Pick<CommandContext, 'session' | 'terminal'>): Linked {
   const explorer = explorerOf(session.profile);
   return (text, transaction, network) => explorer(terminal.asideScreen.paint, text, 'tx', network, transaction);
@@ -16,8 +16,8 @@ export function linkedOf({ session, terminal }: Pick<CommandContext, 'session' |
 const EXPLORER = 'https://explorer.solana.com';
 
 /**
- * Links into the explorer of the cluster that a profile pays on. A `farelock serve` calls its own cluster devnet, and
- * no explorer knows it: a test network is only linked where the profile's RPC is Solana's own.
+ * Links to the explorer of the cluster that a profile pays on. A `farelock serve` calls its own cluster devnet, and no
+ * explorer knows it: test networks are linked only if the profile's RPC is Solana's own.
  */
 export function explorerOf({ isEmbedded, rpcUrls }: Pick<Profile, 'isEmbedded' | 'rpcUrls'>): Explorer {
   const isPublic = rpcUrls.length > 0 && rpcUrls.every((one) => /(^|\.)solana\.com$/.test(new URL(one).hostname));

@@ -9,19 +9,19 @@ import type { Session } from '../session/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 import { nextLines } from '../view/index.ts';
 
-/** True when the cluster can be asked without the service: a remote profile may name no cluster. */
+/** True if the cluster can be read without the service: a remote profile may name no cluster. */
 export const knowsCluster = (session: Session): boolean => session.isEmbedded || session.profile.rpcUrls.length > 0;
 
 /**
- * True when the service is away, fails, or does not know the intent (any more). Then the chain is the only source, and it
- * is enough to get the money back.
+ * True if the service is away, fails, or does not know the intent (any more). The chain is then the only source, and
+ * enough to get the money back.
  */
 const isSilent = (error: unknown): error is Problem =>
   isProblem(error) &&
   error.code !== 'cluster_failed' &&
   (error.kind.exit === 7 || isProblem(error, 'internal_error', 'intent_not_found'));
 
-/** Programs that may have the escrow of an intent: of its creation from here, of the settings, and the embedded one. */
+/** Programs that may hold the escrow: the one of the intent's creation, those of the settings, the embedded one. */
 export async function programsOf(session: Session, intentId: string): Promise<Address[]> {
   const { ESCROW_PROGRAM_ID } = await loadAddress();
   const created = (await (await session.store()).intent(intentId))?.terms?.escrow?.program;
@@ -29,7 +29,7 @@ export async function programsOf(session: Session, intentId: string): Promise<Ad
   return [...new Set(all.filter((one) => one !== undefined))];
 }
 
-/** null when there is no escrow for this intent on the cluster. */
+/** Reads the escrow of an intent from the cluster; null if there is none. */
 async function statusFromChain(session: Session, intentId: string) {
   const { escrowOnChain } = await loadClaim();
   const programs = await programsOf(session, intentId);
@@ -45,7 +45,7 @@ async function statusFromChain(session: Session, intentId: string) {
       vault_address: escrow.vault,
       mint: escrow.mint,
       program_id: escrow.programId,
-      /** Atomic units: the price of the escrow, and the present contents of its vault. */
+      /** Atomic units: the price, and what the vault holds now. */
       amount: Number(escrow.amount),
       held: Number(held),
       refund_wallet: escrow.refundOwner,
@@ -58,7 +58,7 @@ async function statusFromChain(session: Session, intentId: string) {
 
 const instantOf = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString();
 
-/** The intent by the service, or its escrow by the chain when the service is silent; else the service's own error. */
+/** The intent from the service or, if it is silent, its escrow from the chain; else throws the service's error. */
 export async function intentOrChain(
   { session, signal, terminal }: CommandContext,
   intentId: string,
@@ -69,7 +69,7 @@ export async function intentOrChain(
   } catch (error) {
     if (!isSilent(error) || !knowsCluster(session)) throw error;
     const chain = await statusFromChain(session, intentId).catch((failed: unknown) => {
-      // Without a cluster the service's own error counts.
+      // If the cluster fails too, the service's own error counts.
       if (isProblem(failed)) return null;
       throw failed;
     });
@@ -79,7 +79,7 @@ export async function intentOrChain(
   }
 }
 
-/** The chain's record of an intent, to compare with what was agreed to here; fields of the service alone stay unsaid. */
+/** Turns the chain's record into an intent, to compare it with what was agreed to here. */
 export const recordFromChain = ({ intent_id, escrow }: ChainStatus): Intent =>
   intentOf({
     intent_id,
@@ -91,7 +91,7 @@ export const recordFromChain = ({ intent_id, escrow }: ChainStatus): Intent =>
 export const isFromChain = (found: Intent | ChainStatus): found is ChainStatus =>
   'source' in found && found.source === 'chain';
 
-/** Shows the chain's record, and the command that brings the money back once no one has to agree. */
+/** Shows the chain's record and, once anyone can refund the escrow, the command that brings the money back. */
 export function showFromChain({ terminal, clock }: CommandContext, chain: ChainStatus): 0 {
   terminal.result(chain, { lines: fromChainLines });
   const { state, held, refund_after } = chain.escrow;
@@ -100,7 +100,7 @@ export function showFromChain({ terminal, clock }: CommandContext, chain: ChainS
   return 0;
 }
 
-/** The escrow of an intent by the cluster alone, in the form that --json prints. */
+/** The escrow of an intent as the cluster alone knows it, in the form that --json prints. */
 type ChainStatus = Readonly<NonNullable<Awaited<ReturnType<typeof statusFromChain>>>>;
 
 function fromChainLines({ intent_id, escrow }: ChainStatus, { paint, width }: Screen): string[] {

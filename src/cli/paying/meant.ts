@@ -9,15 +9,15 @@ import type { CommandContext } from '../spec/index.ts';
 import { fareText, isRefundOpen, moneyStage } from '../view/flights/index.ts';
 
 /**
- * The choice where a command names no intent: the only one to pay or to follow up (`open`), the only one to give back
- * (`booked`), the newest one (`shown` by the command itself), or the newest with an order.
+ * The intent of a command that names none: the only one to pay or follow (`open`), the only one to refund (`booked`),
+ * the newest (`newest`, or `shown` if the command itself shows it), or the newest with an order.
  */
 type Alone = 'open' | 'booked' | 'newest' | 'shown' | 'order';
 
 /**
- * The intent of a command line: by its id, by a row of the last list here, or without either the only or newest one. Says
- * which one it is, unless its id was given.
- * @throws Problem `usage` where several are possible, `intent_not_found`, `offer_not_found`
+ * Finds the intent of a command line: by its id, by its row in the last list here or, if nothing is given, the only or
+ * the newest one. Says which one it is, unless its id was given.
+ * @throws Problem `usage` if several are possible, `intent_not_found`, `offer_not_found`
  */
 export async function intentMeant(context: CommandContext, given: string | undefined, alone: Alone): Promise<string> {
   const { session, terminal, streams, allowance } = context;
@@ -34,7 +34,7 @@ export async function intentMeant(context: CommandContext, given: string | undef
   session.meant.intentId = noted.intentId;
   const fare = harmless(fareText(notesOf(noted), terminal.usdc));
   const said = fare && streams.stdout.isTTY ? fare : `${fare}  ${noted.intentId}`.trimStart();
-  // Before a payment under --quiet too.
+  // Before a payment it is shown under --quiet too.
   if (alone === 'open') terminal.review([said]);
   else if (alone !== 'shown') terminal.note(said);
   return noted.intentId;
@@ -65,7 +65,7 @@ const notLocked = (given: string) =>
 const OPEN_MS = 3 * DAY_MS;
 const MOST = 20;
 
-/** The locks of this home that are not paid yet and the bookings that are under way, by the service. */
+/** Asks the service for the unpaid locks of this home and its bookings under way. */
 export async function openIntents(context: CommandContext, most: number): Promise<[NotedIntent, Intent][]> {
   const { session, clock } = context;
   const store = await session.store();
@@ -88,7 +88,7 @@ const mayBeOpen = (noted: NotedIntent, sinceMs: number): boolean => {
   return status === 'active' && Date.parse(expiresAt ?? '') > sinceMs;
 };
 
-/** The bookings of this home for which no refund has been requested. */
+/** Asks the service for the bookings of this home without an open refund request. */
 async function bookedIntents(context: CommandContext): Promise<NotedIntent[]> {
   const { session } = context;
   const store = await session.store();
@@ -116,7 +116,7 @@ async function aloneOf(context: CommandContext, alone: Alone): Promise<NotedInte
   const [only] = found;
   if (!only) throw alone === 'open' ? nothingLocked('No locked fare is waiting to be booked.') : nothingBooked();
   const isAgreed = globals.yes === true || alone === 'booked';
-  // A person sees a lock before it is paid; --yes pays only what this terminal has shown.
+  // A person sees the lock before paying it; --yes pays only a lock that this terminal has shown.
   if (found.length === 1 && (session.recentOffers.hasSeen(only.intentId) || !isAgreed)) return only;
   terminal.review(
     found.map((one, index) => `${index + 1}  ${harmless(fareText(notesOf(one), terminal.usdc))}  ${one.intentId}`),
@@ -145,13 +145,13 @@ const nothingBooked = () =>
     next: [farelock`intent list`],
   });
 
-/** The option with the passengers, for runs without questions. */
+/** The option for the passengers in a command to copy, where no questions are asked. */
 export const passengersAsked = ({ terminal }: Pick<CommandContext, 'terminal'>): string[] =>
   terminal.canAsk ? [] : ['--passengers', 'passengers.json'];
 
 const ALONE: Readonly<Record<string, Alone>> = { book: 'open', 'refund request': 'booked', order: 'order' };
 
-/** The shortest command for an intent that works in this terminal; off one, and under --json, it has the id. */
+/** The shortest command for an intent that works in this terminal; off a terminal and under --json with the id. */
 export async function intentCommand(
   context: CommandContext,
   words: string,
@@ -173,7 +173,7 @@ export async function intentCommand(
   if (possible.length === 1 && possible[0]?.intentId === intent.intent_id) return of([]);
   const number = session.recentOffers.numberOf(intent);
   const row = number && session.recentOffers.row(number);
-  // An offer may have been locked again since.
+  // The row may lead to a newer lock of the same offer.
   const leadsHere = row && (await notedOf(context, row))?.intentId === intent.intent_id;
   return of([leadsHere ? number : intent.intent_id]);
 }

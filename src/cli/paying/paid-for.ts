@@ -2,7 +2,7 @@ import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journ
 import { dayAndMonth, isRecord } from '../../terminal/index.ts';
 import { notesOf, type Session } from '../session/index.ts';
 
-/** `LIS → BER 22 Dec` of an intent that this home remembers; its id where nothing is noted of it. */
+/** `LIS → BER 22 Dec`, or the id of an intent whose route was not noted. */
 export function journeyWords(intent: NotedIntent): string {
   const { route, departure_date: date } = notesOf(intent);
   return route === undefined ? intent.intentId : routeWords(route, date);
@@ -12,8 +12,8 @@ const routeWords = (route: string, date?: string): string =>
   `${route.replace('-', ' → ')}${date === undefined ? '' : ` ${dayAndMonth(date)}`}`;
 
 /**
- * Names what a payment was for, from the request that it paid: `search LIS → BER`, `booking LIS → BER 22 Dec`. An offer that
- * was not locked has the journey of the last lists.
+ * Names what a payment was for, from the request that it paid: `search LIS → BER`, `booking LIS → BER 22 Dec`. The
+ * journey of an offer that was not locked comes from the last lists.
  */
 export async function paidForWords(
   store: ClientStore,
@@ -56,11 +56,11 @@ export async function paidForWords(
   }
 }
 
-/** One call, by its path, sells the fare menu of a low-cost offer and the fresh price of any other. */
+/** The same call sells the fare menu of a low-cost offer and the fresh price of any other. */
 const readingOf = (offerId: string | null): string =>
   offerId === null ? 'offer details' : offerId.startsWith('lowcost:') ? 'fare menu' : 'fresh price';
 
-/** `LIS → BER, FCO → LIS`: a city that a flight goes on from is named once. */
+/** `LIS → BER → FCO`, or `LIS → BER, FCO → LIS` if a flight starts in another city. */
 function citiesOf(slices: readonly unknown[]): string {
   let [text, last] = ['', ''];
   for (const slice of slices.filter(isRecord)) {

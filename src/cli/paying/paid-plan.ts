@@ -6,8 +6,8 @@ import type { CommandContext } from '../spec/index.ts';
 import { DRY_RUN, money } from '../view/index.ts';
 
 /**
- * Prints the plan of a paid command for `--dry-run`: the call is sent without a payment, the challenge that comes back is
- * decoded, and everything that would be signed is shown. The client of a dry run has no key (client/payer/plan.ts).
+ * Prints the plan of a paid command for `--dry-run`: sends the call without a payment, decodes the challenge that comes
+ * back, and shows everything that would be signed. The client of a dry run has no key (client/payer/plan.ts).
  */
 export async function planPaid(
   context: CommandContext,
@@ -16,7 +16,7 @@ export async function planPaid(
     readonly before?: readonly Text[];
     readonly after: readonly Text[];
     readonly facts: Record<string, unknown>;
-    /** The purchase, above the steps. */
+    /** Lines about the purchase, above the steps. */
     readonly review?: (screen: Screen) => readonly string[];
   },
 ): Promise<0> {

@@ -4,14 +4,13 @@ import { isProblem } from '../../kernel/problems.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 import type { CommandContext } from '../spec/index.ts';
 
-/** The service forgets a finished payment after a week; an older one is left as it is rather than called refused. */
+/** The service forgets a finished payment after a week: an older one stays open here rather than become refused. */
 const REMEMBERED_MS = 6 * DAY_MS;
 
 /**
- * A booking that was killed between its payment and the answer goes on at the service by itself, and its payment would
- * stay `signed` in the journal for ever. Once the intent shows that it was booked, the service is asked: the very same
- * payment is sent again, to which it answers with what became of it. Nothing can be signed or paid here, and what
- * fails leaves the journal as it is: the command is about something else.
+ * Settles in the journal what a killed booking left open. The service goes on with the booking, but its payment would
+ * stay `signed` here. The same payment is sent again, and the service answers what became of it: nothing can be signed
+ * or paid. A failure leaves the journal as it is, since the command is about something else.
  */
 export async function settleBookingPayments(
   { session, clock, globals, terminal, signal }: CommandContext,
