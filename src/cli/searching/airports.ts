@@ -10,13 +10,13 @@ const MOST_CHOICES = 12;
 const MOST_GUESSES = 3;
 
 /**
- * The code of the airport that a text means: a city in any language, the name of an airport, the start of one, or the
- * code of a city with several. Where several fit equally well, or only one with a typo in it, a person is asked; what is
- * only a guess is never paid for.
- * @param flag how the text was given, such as `from`
- * @param takesCities true where the code of a city may be the answer: any of its airports. Each of them is a search, so
- *   that a person has to choose it, and off a terminal --yes or --max-payment has to be there
- * @throws Problem `usage` listing the candidates with their codes, or that there is none
+ * Finds the airport that a text means: a city in any language, the name of an airport or its beginning, or the code of
+ * a city with several airports. Asks a person if several fit equally well, or if the text has a typo: a guess is never
+ * paid for.
+ * @param flag the option that gave the text, such as `from`
+ * @param takesCities true if the answer may be the code of a city, for any of its airports. Each airport is a paid
+ *   search: a person has to choose the city, and off a terminal it takes --yes or --max-payment
+ * @throws Problem `usage` with the candidates and their codes, or for an unknown airport
  */
 export async function airportCode(
   context: CommandContext,
@@ -79,7 +79,7 @@ function ambiguous(text: string, best: readonly FoundAirport[], isCity: boolean)
   });
 }
 
-/** A typo, where no person can be asked about it. */
+/** Refuses a text with a typo, where no person can be asked. */
 function guessed(text: string, best: readonly FoundAirport[]) {
   const near = best.slice(0, MOST_GUESSES).map(({ airport }) => airport);
   const fix = `Did you mean ${near.map(named).join('; ')}?`;

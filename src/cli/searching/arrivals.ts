@@ -7,10 +7,9 @@ import type { Offer, SearchRequestInput, SearchResponse } from '../../wire/fligh
 import type { CommandContext } from '../spec/index.ts';
 import { listLines, type SearchTitle } from '../view/flights/index.ts';
 
-/** How the waiting for slower offers ended. Whatever it was, the search is paid: what has landed is shown. */
+/** How the wait for slower offers ended. The search is paid in any case, so the offers that have landed are shown. */
 export type ArrivalsEnd =
   | { readonly kind: 'complete' }
-  /** Ctrl-C. */
   | { readonly kind: 'interrupted' }
   /** By --timeout, or after LONGEST_WAIT_MS. */
   | { readonly kind: 'timed_out' }
@@ -23,8 +22,8 @@ const LONGEST_WAIT_MS = 120_000;
 const MOST_FAILURES = 5;
 
 /**
- * Asks for the offers that land after the first answer (POST /air/search-updates, free) until there are no more to
- * come, and hands each portion to `landed` once, with what the filters hid of it. A service that is briefly away is asked again.
+ * Polls for the offers that land after the first answer (POST /air/search-updates, free) until the search is complete.
+ * Hands each portion to `landed` once, with what the filters hid of it. Tries again while the service is briefly away.
  */
 export async function followArrivals(
   { clock, signal }: CommandContext,
@@ -46,7 +45,7 @@ export async function followArrivals(
       const request = { search_id: first.search_id, ...(cursor !== undefined && { cursor }) };
       const updates = await flights.searchUpdates(request, { signal });
       failures = 0;
-      // A portion whose answer was lost comes again, together with what landed since.
+      // If an answer was lost, its offers come again, together with those that have landed since.
       const fresh = updates.offers.filter((offer) => fareIds(offer).some((id) => !seen.has(id)));
       for (const id of fresh.flatMap(fareIds)) seen.add(id);
       if (fresh.length > 0 || updates.hidden) landed(fresh, updates.hidden);
@@ -71,10 +70,10 @@ function cutOff(signal: AbortSignal): ArrivalsEnd | null {
 }
 
 /**
- * Waits for the slower offers and puts them where the service would have put them: sorted, grouped and limited
- * together with the first ones. `list` has what landed until the end, whatever it was. On a terminal the list itself is
- * redrawn in place as offers land, a line an itinerary: provisional, so on stderr, and gone before the result is printed.
- * Elsewhere a line or a spinner shows that it waits.
+ * Waits for the slower offers, and sorts, groups and limits them together with the first ones, as the service would
+ * have. `list` has all offers that landed, however the wait ended. On a terminal a provisional list is redrawn on
+ * stderr as they land, a line an itinerary, and removed before the result is printed. Elsewhere a line or a spinner
+ * shows the wait.
  */
 export async function gatherOffers(
   context: CommandContext,
@@ -125,7 +124,7 @@ export async function gatherOffers(
   }
 }
 
-/** A line for each direction of an itinerary: its fare families unfold when the list is final. */
+/** Leaves out the fare families, which only the final list shows: one line for each direction remains. */
 const compact = (response: SearchResponse): SearchResponse => ({
   ...response,
   offers: response.offers.map(({ fare_options: _options, fare_options_count: _count, ...offer }): Offer => offer),

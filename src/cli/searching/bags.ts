@@ -5,16 +5,16 @@ export interface BagOptions {
   readonly carryOn?: boolean | undefined;
 }
 
-/** undefined: nothing was said of bags. */
+/** Undefined if neither option is given. */
 export const bagsIn = ({ bags, carryOn }: BagOptions): Bags | undefined =>
   bags === undefined && carryOn === undefined ? undefined : { checked: bags ?? 0, carry_on: carryOn ? 1 : 0 };
 
 const wantsBags = (bags: Bags | undefined): bags is Bags => bags !== undefined && bags.checked + bags.carry_on > 0;
 
-/** As a field of a request. */
+/** The field of a request; none without bags. */
 export const askedBags = (bags: Bags | undefined): { bags?: Bags } => (wantsBags(bags) ? { bags } : {});
 
-/** As options of a command to copy. */
+/** The options of a command to copy. */
 export const bagFlags = (bags: Bags | undefined): string[] =>
   wantsBags(bags)
     ? [...(bags.checked > 0 ? ['--bags', String(bags.checked)] : []), ...(bags.carry_on > 0 ? ['--carry-on'] : [])]

@@ -6,18 +6,18 @@ import type { CommandContext } from '../spec/index.ts';
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const MONTHS = 'january february march april may june july august september october november december'.split(' ');
 
-/** The reading of a text as a day, YYYY-MM-DD. */
+/** A text read as a day, YYYY-MM-DD. */
 type ReadDate =
   | { readonly kind: 'day'; readonly day: string }
-  /** `03/04`: the first with the day in front, the second with the month in front. */
+  /** `03/04` as day and month, then as month and day. */
   | { readonly kind: 'either'; readonly days: readonly [string, string] }
   | { readonly kind: 'wrong'; readonly message: string; readonly fix: string };
 
 interface DateRules {
   readonly nowMs: number;
-  /** The first day that a weekday, or a day without a year, can be; default: today. */
+  /** The earliest day for a weekday or a day without a year; default: today. */
   readonly from?: string | undefined;
-  /** True for a birthday or the end of a passport, where the year can't be guessed. */
+  /** True for a birthday or the expiry of a passport, whose year cannot be guessed. */
   readonly needsYear?: boolean;
 }
 
@@ -53,14 +53,14 @@ export function readDate(text: string, rules: DateRules): ReadDate {
 }
 
 /**
- * A date as people type it, as YYYY-MM-DD.
- * @throws Problem `usage`; of a text with two readings it names both
+ * Reads a date as people type it; returns YYYY-MM-DD.
+ * @throws Problem `usage`, which names both days if a text has two readings
  */
 export const parseDate = (text: string, nowMs: number): string => dayRead(text, readDate(text, { nowMs }));
 
 /**
- * A date of a command line; a person is asked which of two readings is meant.
- * @param option how it was given, such as `--depart`
+ * Reads a date of a command line; asks a person which of two readings is meant.
+ * @param option the option that gave it, such as `--depart`
  * @throws Problem `usage`
  */
 export async function dateOption(
@@ -90,7 +90,7 @@ function dayRead(text: string, read: ReadDate): string {
   });
 }
 
-/** A day counted from now, or the next weekday; null for any other text. */
+/** Reads a day counted from now, or the next weekday; null for any other text. */
 function dayAhead(wanted: string, { nowMs, from }: DateRules): string | null {
   if (wanted === 'today') return dayFrom(nowMs, 0);
   if (wanted === 'tomorrow') return dayFrom(nowMs, 1);
@@ -120,7 +120,7 @@ const WORD_DAY = /^(\d{1,2})(?:st|nd|rd|th)?\.?[ -]?([a-z]{3,9})\.?(?:[ -](\d{4}
 const WORD_MONTH = /^([a-z]{3,9})\.?[ -]?(\d{1,2})(?:st|nd|rd|th)?(?: (\d{4}))?$/;
 const NUMBERS = /^(\d{1,2})([/.-])(\d{1,2})(?:\2(\d{4}|\d{2})|\.)?$/;
 
-/** All readings of a text as a day of the calendar, the likelier first. */
+/** Finds all readings of a text as a day of the calendar, the likelier first. */
 function partsOf(text: string, needsYear: boolean): DateParts[] {
   const iso = /^(\d{4})([-/.])(\d\d)\2(\d\d)$/.exec(text);
   if (iso) return [{ year: Number(iso[1]), month: Number(iso[3]), day: Number(iso[4]) }];
@@ -142,7 +142,7 @@ function partsOf(text: string, needsYear: boolean): DateParts[] {
 const swapped = (found: RegExpExecArray | null): readonly (string | undefined)[] | null =>
   found && [found[0], found[2], found[1], found[3]];
 
-/** Two digits mean a year to come; of a past one they leave the century open. */
+/** Two digits are a year of this century; with `needsYear` they leave the century open (null). */
 function yearOf(text: string | undefined, needsYear: boolean): number | null {
   if (text === undefined || (text.length === 2 && needsYear)) return null;
   return Number(text.length === 2 ? `20${text}` : text);
@@ -173,7 +173,7 @@ const isoOf = ({ year, month, day }: DateParts & { readonly year: number }): str
 
 const weekdayOf = (word: string): number | null => indexOf(WEEKDAYS, word);
 
-/** The place of the name that the word is, or that begins with it, from three letters on. */
+/** Finds the name that equals the word, or begins with it from three letters on. */
 function indexOf(names: readonly string[], word: string): number | null {
   const at = word.length < 3 ? -1 : names.findIndex((name) => name.startsWith(word));
   return at < 0 ? null : at;

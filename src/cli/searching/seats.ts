@@ -1,7 +1,7 @@
 import type { WantedSeat } from '../../kernel/domain/seats.ts';
 import { problem } from '../../kernel/problems.ts';
 
-/** Of --seats: for each flight a seat for each traveller, in order; null: none. */
+/** The value of --seats: for each flight the seat of each traveller, in order; null for no seat. */
 export type TypedSeats = readonly { readonly flight: string | null; readonly seats: readonly (string | null)[] }[];
 
 interface Flown {
@@ -9,9 +9,9 @@ interface Flown {
 }
 
 /**
- * The seats that a person typed, at their positions.
- * @param fare its flights, where this home knows them
- * @throws Problem `usage` for a flight that the fare has not
+ * Turns typed seats into seats by index of passenger and flight.
+ * @param fare the fare with its flights, or null if this home does not know it
+ * @throws Problem `usage` for a flight that the fare does not have
  */
 export function seatsIn(typed: TypedSeats, fare: Flown | null): WantedSeat[] {
   const flights = fare?.slices.flatMap(({ segments }) =>
@@ -33,7 +33,7 @@ export function seatsIn(typed: TypedSeats, fare: Flown | null): WantedSeat[] {
   });
 }
 
-/** As options of a command to copy. */
+/** The option of a command to copy. */
 export function seatFlags(seats: readonly WantedSeat[]): string[] {
   if (seats.length === 0) return [];
   const flights = Math.max(...seats.map(({ segment_index }) => segment_index)) + 1;
