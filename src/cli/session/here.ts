@@ -16,7 +16,7 @@ export type LocalOptions = Pick<
 > & {
   /** The options of the command line, for the settings that they give. */
   readonly flags?: object;
-  /** The partner service takes live keys. */
+  /** True if the partner service takes live keys. */
   readonly live?: boolean | undefined;
 };
 
@@ -56,11 +56,11 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
       /** A pretend carrier's web site: `sandbox carrier-site`. */
       openCarrierSite: async (options: Omit<CarrierSiteOptions, 'home' | 'clock' | 'seed'>) =>
         (await rooms()).openCarrierSite({ home, clock, seed: setting('seed'), ...options }),
-      /** Recipes of carriers' sites, by themselves: `recipe`. */
+      /** Recipes of carriers' sites, without the services: `recipe`. */
       recipeDesk: async () => (await rooms()).recipeDesk(),
-      /** Their trials: `recipe try`. */
+      /** Trials of recipes: `recipe try`. */
       trialDesk: async () => (await rooms()).trialDesk(),
-      /** Recordings: `recipe record`. */
+      /** Recordings to make recipes of: `recipe record`. */
       recordingDesk: async () => (await rooms()).recordingDesk(),
       /** The sandbox of the Duffel API, with its books under the home: `sandbox duffel`. */
       openDuffelSandbox: async (options: Pick<DuffelSandboxOptions, 'webhook'>) =>
@@ -72,7 +72,7 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
         }),
       /** Pages and mails, as the services send them: `watch`. */
       openNotices: async () => (await rooms()).openNotices(home, notifySettings(setting)),
-      /** The services' database by itself: `db`. */
+      /** The database of the services, without them: `db`. */
       databaseDesk: async () =>
         (await rooms()).openDatabaseDesk({
           home,
@@ -81,7 +81,7 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
           purgeAfterDays: setting('purge_after_days'),
           policyFile: setting('compliance_policy'),
         }),
-      /** The cluster of this home by itself: `serve --cluster-only`. */
+      /** The cluster of this home, without the services: `serve --cluster-only`. */
       openClusterOnly: async (options: Pick<ServiceOptions, 'log' | 'withoutProgram'>) =>
         (await rooms()).openClusterOnly({ ...options, home, clock }),
     },
@@ -131,7 +131,7 @@ function serviceOptions(
   };
 }
 
-/** The cluster that a profile names. @throws Problem `usage`, `cluster_failed`, `genesis_unexpected` */
+/** Opens the cluster that a profile names. @throws Problem `usage`, `cluster_failed`, `genesis_unexpected` */
 export async function openRemoteCluster(
   profile: Profile,
   clock: Clock,

@@ -5,11 +5,11 @@ import type { Surroundings } from './surroundings.ts';
 
 const MOST_BYTES = 64 * 1_048_576;
 
-/** How a source is called in a message. */
+/** The name of a source in a message. */
 export const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);
 
 /**
- * The bytes of a file, or of standard input (`-`).
+ * Reads a file, or standard input (`-`).
  * @throws Problem `file_unreadable`
  */
 export async function readSource({ streams }: Surroundings, source: string): Promise<Buffer> {
@@ -44,7 +44,7 @@ export function utf8Of(bytes: Uint8Array, source: string): string {
   }
 }
 
-/** The JSON of a file or of standard input. The parser's message is not repeated, since it quotes the private text. */
+/** Reads JSON from a file or standard input. Does not repeat the parser's message, since it quotes the private text. */
 export async function readJson(context: Surroundings, source: string): Promise<unknown> {
   const text = utf8Of(await readSource(context, source), source).replace(/^\uFEFF/, '');
   const refused = (why: string) =>

@@ -3,26 +3,26 @@ import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { quoted, shell } from '../../kernel/shell-word.ts';
 
 /**
- * The one line of a file that holds an API key, a token or an operator's key. One that others can read is refused, as
- * ssh does. No error carries what was read.
+ * Reads the one line of a file with an API key, a token or an operator's key. Refuses a file that others can read, as
+ * ssh does. No error quotes the content.
  * @throws Problem `key_file_unreadable`
  */
 export function readKeyFile(path: string): string {
   const key = bytesOf(path)?.toString('utf8').trim();
   if (key === undefined) throw unreadable(path, 'it is too large to be a key');
-  // A line break or a control character would end the header that it is sent in.
+  // A line break or a control character would end the header that the key is sent in.
   if (!/^[\x21-\x7e]+$/.test(key)) throw unreadable(path, 'it is not one line with a key');
   return key;
 }
 
-/** A file with several secrets, such as accounts. @throws Problem `key_file_unreadable` */
+/** Reads a file with several secrets, such as accounts. @throws Problem `key_file_unreadable` */
 export function readSecretFile(path: string): string {
   const text = bytesOf(path)?.toString('utf8');
   if (text === undefined) throw unreadable(path, 'it is too large');
   return text;
 }
 
-/** The key in a file of the embedded stack; undefined for one that is too large. */
+/** Reads a key file of the embedded stack; undefined if it is too large. */
 export const readOwnKeyFile = (path: string): string | undefined =>
   readBounded(path, { mostBytes: MOST_BYTES, isRegular: true })?.toString('utf8').trim();
 

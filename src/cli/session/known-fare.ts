@@ -18,13 +18,13 @@ const FIELDS = [
   'with_bags',
 ] as const satisfies readonly (keyof Offer)[];
 
-/** A fare as a search or an offer showed it: enough to say once more what is bought, before it is paid. */
+/** A fare as a search or an offer showed it: enough to show again what is bought, before it is paid. */
 export type KnownFare = Pick<Offer, (typeof FIELDS)[number]>;
 
 export const fareOf = (offer: Offer): KnownFare =>
   Object.fromEntries(FIELDS.map((name) => [name, offer[name]])) as unknown as KnownFare;
 
-/** Another fare of the same flights; what a list does not say of it is undisclosed. */
+/** Another fare of the same flights; what a list leaves out counts as undisclosed. */
 export const fareOfOption = (offer: Offer, option: FareOption): KnownFare => ({
   ...otherFare(offer, option),
   owner_name: option.owner_name,
@@ -58,7 +58,7 @@ const otherFare = (offer: Offer, fare: FareOption | MenuFare): KnownFare => ({
   with_bags: fare.with_bags,
 });
 
-/** A fare from a file or a note of this home; null for one of an older version, or edited by hand. */
+/** A saved fare; null if an older version wrote it, or somebody edited it. */
 export const keptFare = (value: unknown): KnownFare | null => (isKept(value) ? value : null);
 
 const isKept = (value: unknown): value is KnownFare =>

@@ -6,10 +6,10 @@ import { problem } from '../../kernel/problems.ts';
 import { associatedTokenAddress, type Cluster, memoStands } from '../../solana/index.ts';
 import { asked, type ClusterDoor, connectWallet } from './wallet-connection.ts';
 
-/** How far back the history of a token account is searched for a memo. */
+/** Newest signatures of a token account among which a memo is looked for. */
 const MOST_SIGNATURES = 1000;
 
-/** Looks a memo up in the history of a token account, which is read once. */
+/** Opens a search for memos in the history of a token account, which is read once. */
 export function memoFinder(session: ClusterDoor): (tokenAccount: string, memo: string) => Promise<string | null> {
   const histories = new Map<string, Promise<readonly { signature: string; memo: string | null }[]>>();
   const read = async (tokenAccount: string) => {
@@ -27,8 +27,8 @@ export function memoFinder(session: ClusterDoor): (tokenAccount: string, memo: s
 const SLACK_S = 60;
 
 /**
- * True when the chain shows that a payment of the journal moved nothing and never will: its expiry is finalized, and
- * the history of the account that pays reaches back to before it was signed, without its memo where anything succeeded.
+ * True if the chain shows that a payment moved nothing and never will: its last valid block is finalized, and the
+ * history of the paying account, back to before the signing, has no successful transaction with its memo.
  * @throws Problem `cluster_failed`, `network_unreachable`
  */
 export async function hasNeverLanded(

@@ -1,6 +1,6 @@
 import { readJsonOf, writeWhole } from '../../kernel/storage.ts';
 
-/** A file of conveniences in the home, such as the numbers of the last list. No result waits for it, or fails with it. */
+/** A file of conveniences in the home, such as the numbers of the last list. No result depends on it. */
 export function openNotebook<T extends object>(path: string, warn: (text: string) => void) {
   let hasWarned = false;
   const failed = (what: string, error: unknown) => {
@@ -8,7 +8,7 @@ export function openNotebook<T extends object>(path: string, warn: (text: string
     hasWarned = true;
   };
   return {
-    /** null for a missing or unreadable file. */
+    /** Null for a missing or unreadable file. */
     read(): Partial<T> | null {
       try {
         const content = readJsonOf(path);
@@ -18,7 +18,7 @@ export function openNotebook<T extends object>(path: string, warn: (text: string
         return null;
       }
     },
-    /** Replaces it whole. false: it could not be written, and a warning says so. */
+    /** Replaces the file whole. If that fails, warns and returns false. */
     write(content: T): boolean {
       try {
         writeWhole(path, JSON.stringify(content), { mayBeLost: true });
@@ -31,12 +31,12 @@ export function openNotebook<T extends object>(path: string, warn: (text: string
   };
 }
 
-/** The last list of a place: a terminal with its shell, or a parent process. */
+/** The page of a place: of a terminal with its shell, or of a parent process. */
 interface Page {
   readonly from: string;
 }
 
-/** The places whose pages are kept: a script that runs every minute takes none from a terminal. */
+/** Number of places whose pages are kept: a script that runs every minute takes none from a terminal. */
 const MOST_TERMINALS = 6;
 const MOST_OTHERS = 6;
 
@@ -51,14 +51,14 @@ export function openPages<T extends object>(path: string, warn: (text: string) =
     return [{ from: '', ...newest } as Partial<T> & Page, ...others];
   };
   return {
-    /** The page of this place; null where it was shown nothing. */
+    /** The page of this place; null if nothing was shown here. */
     own: (): Partial<T> | null => pages().find(({ from, ...page }) => from === place && isSome(page)) ?? null,
-    /** This place's page, or else the newest one, that has something. */
+    /** Finds a page that has something: this place's own, or else the newest. */
     find: (has: (page: Partial<T>) => boolean): Partial<T> | null =>
       pages()
         .toSorted((a, b) => Number(b.from === place) - Number(a.from === place))
         .find(has) ?? null,
-    /** True when another place was shown something, whatever this one was. */
+    /** True if another place was shown something. */
     hasOthers: (): boolean => pages().some(({ from, ...page }) => from !== place && isSome(page)),
     write(page: T): boolean {
       const others = pages().filter(({ from, ...kept }) => from !== place && isSome(kept));

@@ -15,7 +15,7 @@ import { type Environment, type Profile, settingsIn } from '../settings/index.ts
 import { readKeyFile, readOwnKeyFile } from './key-file.ts';
 import { encrypted } from './profile-in-use.ts';
 
-/** The owners of the key and the token in use; unnamed: those of the environment, the profile or the sandbox. */
+/** The partner and the customer to act as; by default those of the environment, the profile or the sandbox. */
 export interface PartnerIdentity {
   /** `--partner`: the key file of this partner under FARELOCK_HOME. */
   readonly partner?: string | undefined;
@@ -41,7 +41,7 @@ const SANDBOX_CUSTOMER = 'cus_demo_ana';
 type Place = Awaited<ReturnType<typeof placeOf>>;
 
 /**
- * The partner service; `operatorKeyFile` is null for a remote one.
+ * Finds the partner service; `operatorKeyFile` is null for a remote one.
  * @throws Problem `usage` for a profile without a partner service, `address_unencrypted`
  */
 async function placeOf({ profile, embedded }: PartnerAccessGiven) {
@@ -50,7 +50,7 @@ async function placeOf({ profile, embedded }: PartnerAccessGiven) {
     return { baseUrl, fetch: overNetwork(), operatorKeyFile: null };
   }
   if (!profile.isEmbedded) {
-    // A partner's key is not sent to the address of a flight service by itself.
+    // The address of a flight service does not get the key of a partner unless a setting says so.
     throw problem('usage', {
       message: `Profile ${profile.name} names no partner service.`,
       fix: 'Set FARELOCK_PARTNER_URL, or partner_url of the profile.',
@@ -60,7 +60,7 @@ async function placeOf({ profile, embedded }: PartnerAccessGiven) {
   return { baseUrl: EMBEDDED_URL, fetch: service.fetch, operatorKeyFile: service.operatorKeyFile };
 }
 
-/** The partner service as one partner, and where needed for one customer. No key is ever in argv. */
+/** Opens the partner service as one partner and, if needed, for one customer. No key is ever in argv. */
 export async function openPartner(given: PartnerAccessGiven, who: PartnerIdentity) {
   const { environment, timeoutMs } = given;
   const [place, { createPartnerClient }] = await Promise.all([placeOf(given), loadPartner()]);
@@ -74,12 +74,12 @@ export async function openPartner(given: PartnerAccessGiven, who: PartnerIdentit
       apiKey,
       customerToken: once(() => customerTokenOf(given, place, who.customer)),
     }),
-    /** By the prefix of the key in use; a key without one is treated as live. */
+    /** Tells the environment by the prefix of the key; a key without one is treated as live. */
     environment: async () => ((await apiKey()).startsWith('flk_demo_') ? 'demo' : 'live'),
   };
 }
 
-/** The operator's desk of the partner service. @throws Problem `no_operator_key` */
+/** Opens the operator's desk of the partner service. @throws Problem `no_operator_key` */
 export async function openPartnerDesk(given: PartnerAccessGiven): Promise<PartnerDesk> {
   return deskAt(given, await placeOf(given));
 }
@@ -89,7 +89,7 @@ async function deskAt(given: PartnerAccessGiven, { baseUrl, fetch, operatorKeyFi
   return createPartnerDesk({ baseUrl, fetch, timeoutMs, key: await operatorKey(given, operatorKeyFile) });
 }
 
-/** FARELOCK_OPERATOR_KEY, the profile's file, or the embedded stack's own; never argv. */
+/** Reads FARELOCK_OPERATOR_KEY, the profile's file or the embedded stack's own; never argv. */
 async function operatorKey(
   { environment, profile }: PartnerAccessGiven,
   own: Place['operatorKeyFile'],
@@ -102,7 +102,7 @@ async function operatorKey(
   return key;
 }
 
-/** --partner, FARELOCK_API_KEY, the profile's file; embedded the sandbox bank's. @throws Problem `no_api_key` */
+/** From --partner, FARELOCK_API_KEY, the profile or, if embedded, the sandbox bank. @throws Problem `no_api_key` */
 async function apiKeyOf(given: PartnerAccessGiven, place: Place, partner: string | undefined): Promise<string> {
   const { environment, profile, home } = given;
   if (partner === undefined) {
@@ -140,7 +140,7 @@ async function customerTokenOf(given: PartnerAccessGiven, place: Place, customer
   return (await desk.customerToken(customer ?? SANDBOX_CUSTOMER, undefined)).token;
 }
 
-/** The operator API of the flight service. @throws Problem `no_operator_key`, `key_file_unreadable` */
+/** Opens the operator API of the flight service. @throws Problem `no_operator_key`, `key_file_unreadable` */
 export async function openOperator(
   given: PartnerAccessGiven,
   place: Pick<Place, 'baseUrl' | 'fetch'>,

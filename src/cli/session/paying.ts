@@ -8,7 +8,7 @@ import { SOLANA_NETWORKS } from '../../solana/index.ts';
 import type { Terminal } from '../../terminal/index.ts';
 import { type GlobalOptions, loadWrite, type Profile } from '../settings/index.ts';
 
-/** The payments that this run has signed or sent again, or whose answers it has: an interruption lists them. */
+/** The payments that this run signed, sent again, or got answers for: an interruption lists them. */
 export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 'shown'>>) {
   const ids = new Set<string>();
   return {
@@ -16,11 +16,11 @@ export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 
     get ids(): readonly string[] {
       return [...ids];
     },
-    /** Notes that the person has seen the bought answer: the same calls cost again from now on. */
+    /** Notes that the person has seen the bought answers: the same calls cost again from now on. */
     async shown(): Promise<void> {
       if (ids.size > 0) await (await store()).shown([...ids]);
     },
-    /** As the journal has them now, in the order of their notes. */
+    /** The payments as the journal has them now, in the order in which they were noted. */
     async records(): Promise<readonly PaymentRecord[]> {
       if (ids.size === 0) return [];
       const journal = await store();
@@ -30,9 +30,7 @@ export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 
   };
 }
 
-/**
- * A payer whose code, wallet, cluster and journal are loaded by the first paid call. Under --dry-run it has no key.
- */
+/** Opens a payer; the first paid call loads its code, wallet, cluster and journal. Under --dry-run it has no key. */
 export function openPayer({
   profile,
   store,
@@ -45,7 +43,7 @@ export function openPayer({
   readonly store: () => Promise<ClientStore>;
   /** Called for every payment that is signed or sent again, before it leaves. */
   readonly noted: (paymentId: string) => void;
-  /** True when there is a wallet already: none is made for a plan. */
+  /** True if there is a wallet: a dry run makes none. */
   readonly hasWallet: () => boolean;
   readonly isDryRun: boolean;
 }): Payer {
@@ -68,20 +66,20 @@ export function openPayer({
   };
 }
 
-/** The journal, which reports each payment that it gives out to be sent. */
+/** Wraps the journal to report each payment before it is sent. */
 function notedBy(store: ClientStore, noted: (paymentId: string) => void): ClientStore {
-  const told = <T extends OpenPayment | undefined | null>(open: T): T => {
+  const reported = <T extends OpenPayment | undefined | null>(open: T): T => {
     if (open) noted(open.id);
     return open;
   };
   return {
     ...store,
-    open: async (identity) => told(await store.open(identity)),
-    write: async (payment) => told(await store.write(payment)),
+    open: async (identity) => reported(await store.open(identity)),
+    write: async (payment) => reported(await store.write(payment)),
   };
 }
 
-/** Refuses to spend real money on a profile of a project file's choice: cloning a repository is no consent. */
+/** Refuses to spend real money on a profile that a project file chose: cloning a repository is no consent. */
 function checkChoice({ name, isProjectsChoice }: Pick<Profile, 'name' | 'isProjectsChoice'>, network: string) {
   if (!isProjectsChoice || network !== SOLANA_NETWORKS.mainnet) return;
   throw problem('payment_declined', {
@@ -90,9 +88,7 @@ function checkChoice({ name, isProjectsChoice }: Pick<Profile, 'name' | 'isProje
   });
 }
 
-/**
- * The programs and keys that the person trusts, by the settings or by an answer, which goes into the profile.
- */
+/** The programs and keys that the person trusts, by the settings or by an answer, which is saved in the profile. */
 export function trustOf(given: {
   readonly profile: Pick<Profile, 'name' | 'isEmbedded' | 'escrowPrograms' | 'upgradeAuthorities'>;
   readonly home: string;
@@ -147,7 +143,7 @@ export const spenderOf = (
   { globals, terminal, allowance, agreed }: Person,
   { limits, isEmbedded }: Pick<Profile, 'limits' | 'isEmbedded'>,
 ): Spender => ({
-  // The embedded service has no host to be mistaken about.
+  // The embedded service has no host that could be the wrong one.
   limits: isEmbedded ? { ...limits, hosts: null } : limits,
   most: globals.maxPayment,
   saysYes: globals.yes === true,

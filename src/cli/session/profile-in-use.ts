@@ -16,8 +16,8 @@ import {
 } from '../settings/index.ts';
 
 /**
- * The profile of a command: flags over environment over project file over user file (docs/settings.md). Without a
- * settings file and without addresses in the environment it is the embedded one, and nothing is loaded for it.
+ * Finds the profile of a command: flags over environment over project file over user file (docs/settings.md). Without
+ * settings files, and without addresses in the environment, it is the embedded one, and nothing is loaded for it.
  * @throws Problem `usage`, `settings_invalid`
  */
 export async function profileOf(
@@ -42,7 +42,7 @@ const VARIABLES = KEPT_NAMES.flatMap((name) =>
   CLUSTER_OUTSIDE.some((one) => one === name) || name === 'keypair' ? [] : (rowOf(name).env ?? []),
 );
 
-/** The address of the flight service of a profile that is not embedded. @throws Problem `usage`, `address_unencrypted` */
+/** The address of the flight service, if not embedded. @throws Problem `usage`, `address_unencrypted` */
 export function flightsUrlOf(profile: Profile, home: string): string {
   if (profile.flightsUrl !== null) return encrypted(profile.flightsUrl, 'flights_url', profile);
   throw problem('usage', {
@@ -52,14 +52,14 @@ export function flightsUrlOf(profile: Profile, home: string): string {
   });
 }
 
-/** Hosts of this machine: what is sent to them passes no network. */
+/** Hosts of this machine: what is sent to them crosses no network. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
 
 /**
- * An address of a service as it is, if what is sent there is encrypted on the way, stays on this machine, or goes to a
- * host that the settings name for it (`http_hosts`). Keys, tokens, support codes, payments and passengers are sent.
+ * Returns the address of a service if it is https, on this machine, or of a host named in `http_hosts`: keys, tokens,
+ * support codes, payments and passengers are sent to it.
  * @throws Problem `address_unencrypted`
  */
 export function encrypted(address: string, setting: 'flights_url' | 'partner_url', profile: Profile): string {

@@ -14,12 +14,12 @@ interface RecentJourney {
   readonly arrivalDate?: string | undefined;
 }
 
-/** A journey with the fare that it was shown with; null where only a price was looked up. */
+/** A journey with the fare that was shown; null if only a price was looked up. */
 export interface KnownJourney extends RecentJourney {
   readonly fare: KnownFare | null;
 }
 
-/** The fares of an itinerary share its flights. */
+/** A journey in the file, where the fares of an itinerary share its flights. */
 interface KeptJourney extends RecentJourney {
   readonly fare?: Omit<KnownFare, 'slices'>;
   readonly itinerary?: string;
@@ -29,11 +29,11 @@ interface RecentPage {
   readonly numbered: Readonly<Record<string, string>>;
   readonly journeys: Readonly<Record<string, KeptJourney>>;
   readonly itineraries: Readonly<Record<string, KnownFare['slices']>>;
-  /** The rows of a list of intents that was shown after the offers. */
+  /** The rows of a list of intents, if it was shown after the offers. */
   readonly intents: readonly string[];
   /** Intents that were created or listed here, the newest first. */
   readonly seen: readonly string[];
-  /** Of the search that the numbers are of: its prices are with these. */
+  /** The bags of the search: its prices include them. */
   readonly bags?: Bags | undefined;
 }
 
@@ -45,7 +45,7 @@ interface Pages {
   hasOthers(): boolean;
 }
 
-/** The way to what a missing row was meant to be. */
+/** What to do instead of naming a row that does not exist. */
 type Instead = Required<Pick<ProblemOptions, 'fix' | 'next'>>;
 
 const INSTEAD_OF_OFFER: Instead = { fix: 'Search again, or give the offer id.', next: [farelock`help search`] };
@@ -57,8 +57,8 @@ const INSTEAD_OF_INTENT: Instead = {
 export type RecentOffers = ReturnType<typeof openRecentOffers>;
 
 /**
- * The last list of each place: the numbers on its screen, and enough of each offer to recognise it. A file of the home,
- * replaced whole: of two searches at the same moment one stays.
+ * Opens the last list of each place: the numbers on its screen, and enough of each offer to recognise it. A file of the
+ * home, replaced whole: of two searches at the same moment only one is kept.
  * @param place the terminal or parent process of this command (Streams)
  */
 export function openRecentOffers(path: string, warn: (text: string) => void, place?: string) {
@@ -86,7 +86,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void, pla
       }
       write({ numbered, journeys, itineraries: itinerariesOf(offers), intents: [], bags });
     },
-    /** One offer as number 1, in place of the last list. */
+    /** Remembers one offer as number 1, in place of the last list. */
     rememberOne(offerId: string, journey: RecentJourney): void {
       write({
         numbered: { '1': offerId },
@@ -97,9 +97,9 @@ export function openRecentOffers(path: string, warn: (text: string) => void, pla
       });
     },
     /**
-     * The fares of a lowcost offer's menu: `3.1`, `3.2`, … where the offer was number 3, or `3.1.1`, … where the list
+     * Numbers the fares of a lowcost offer's menu: `3.1`, `3.2`, … for the offer number 3, or `3.1.1`, … if the list
      * has a `3.2` of its own.
-     * @returns the number of each fare by its offer id; none for an offer that no search showed
+     * @returns the number of each fare by its offer id; empty for an offer that no search showed
      */
     async rememberMenu(offer: Offer, fares: readonly MenuFare[]): Promise<Readonly<Record<string, string>>> {
       const { numbered, journeys, itineraries } = read();
@@ -119,18 +119,18 @@ export function openRecentOffers(path: string, warn: (text: string) => void, pla
       });
       return isKept ? Object.fromEntries(known) : {};
     },
-    /** The bags that a row of the last list was priced with; none for an offer id. */
+    /** The bags that a row of the last list was priced with; undefined for an offer id. */
     bagsOf: (idOrNumber: string): Bags | undefined => (ROW.test(idOrNumber) ? read().bags : undefined),
-    /** The offer of a number of the last search here; an offer id stays. */
+    /** Returns the offer of a number in the last list here, and an offer id as it is. */
     resolve,
     ...intentRows({ read, write, resolve, pages }),
-    /** The numbered offers of an itinerary in the last list, or the offer alone if it was not listed. */
+    /** The numbered offers of an itinerary in the last list; a lowcost offer, or one that was not listed, alone. */
     fareFamily(idOrNumber: string): { readonly offerId: string; readonly number: string | null }[] {
       const offerId = resolve(idOrNumber);
       const numbered = Object.entries(read().numbered);
       const itinerary = numbered.find(([, id]) => id === offerId)?.[0].split('.')[0];
       const family = numbered
-        // The fares of a lowcost menu are no offers of their own.
+        // Menu fares are not offers of their own.
         .filter(([number, id]) => number.split('.')[0] === itinerary && !id.includes('##'))
         .map(([number, id]) => ({ offerId: id, number }));
       if (offerId.startsWith('lowcost:') || family.length === 0) {
@@ -148,7 +148,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void, pla
         journey: journeys[offerId] ?? null,
       }));
     },
-    /** null for an offer that no recent search of this home showed. */
+    /** The journey of an offer; null if no recent search of this home showed it. */
     journey(offerId: string): KnownJourney | null {
       const { journeys, itineraries } = whole(pages.find(({ journeys: known }) => known?.[offerId] !== undefined));
       const kept = journeys[offerId];
@@ -159,7 +159,7 @@ export function openRecentOffers(path: string, warn: (text: string) => void, pla
   };
 }
 
-/** The part of a page that leads from rows to intents. */
+/** The part of a page that finds the intents of rows. */
 function intentRows({
   read,
   write,
@@ -172,17 +172,17 @@ function intentRows({
   readonly pages: Pages;
 }) {
   return {
-    /** Numbers a list of intents, in place of those of the last search. */
+    /** Numbers a list of intents, in place of the offers of the last search. */
     rememberIntents(intentIds: readonly string[]): void {
       write({ intents: intentIds, seen: [...new Set([...intentIds, ...read().seen])].slice(0, MOST_SEEN) });
     },
-    /** An intent that was created here: the numbers are those of the last search again. */
+    /** Notes an intent that was created here. Numbers mean the offers of the last search again. */
     rememberIntent(intentId: string): void {
       write({ intents: [], seen: [intentId, ...read().seen].slice(0, MOST_SEEN) });
     },
     /** True for an intent that was created or listed here. */
     hasSeen: (intentId: string): boolean => read().seen.includes(intentId),
-    /** The intent of a row of the last list here, or the offers that the row can be; null for an id. */
+    /** The intent of a row of the last list here, or the offers that the row may mean; null for an id. */
     row(idOrNumber: string): { readonly intentId: string } | { readonly offerIds: readonly string[] } | null {
       if (!ROW.test(idOrNumber)) return null;
       const { intents, numbered } = read();
@@ -195,7 +195,7 @@ function intentRows({
       if (intentId !== undefined) return { intentId };
       throw noSuchRow(pages, 'intent_not_found', idOrNumber, INSTEAD_OF_INTENT);
     },
-    /** The row of an intent, or of its offer; null for one that the last list here did not show. */
+    /** The row of an intent or of its offer; null if the last list here did not show it. */
     numberOf({ intent_id, offer_id }: { readonly intent_id: string; readonly offer_id: string }): string | null {
       const { intents, numbered } = read();
       if (intents.length > 0) return intents.includes(intent_id) ? String(intents.indexOf(intent_id) + 1) : null;
@@ -204,7 +204,7 @@ function intentRows({
   };
 }
 
-/** Explains a number that leads nowhere: another terminal's list is never used. Costs nothing. */
+/** Explains a number without a row: the list of another terminal is never used. */
 export function noSuchRow(pages: Pages, code: ProblemCode, row: string, instead: Instead): Problem {
   if (pages.own() !== null) return problem(code, { message: `Your last list has no row ${row}.`, ...instead });
   if (!pages.hasOthers())

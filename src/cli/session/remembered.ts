@@ -9,14 +9,14 @@ import { type KnownFare, keptFare } from './known-fare.ts';
 import type { KnownJourney } from './recent.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Notes that the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
+/** The notes on an intent beside its support code: enough for lists, and for the ages of passengers. */
 export interface IntentNotes {
   readonly offer_id?: string;
   readonly amount?: string;
   readonly expires_at?: string;
   readonly status?: string;
   readonly order_id?: string;
-  /** How many are booked, where they are several, and how many of them were refunded. */
+  /** Number of passengers if there are several; `refunded`: how many of them were refunded. */
   readonly passengers?: string;
   readonly refunded?: string;
   readonly route?: string;
@@ -32,7 +32,7 @@ export function notesOf(remembered: Pick<NotedIntent, 'summary'> | undefined): I
   return { ...Object.fromEntries(said), ...(fare && { fare }) };
 }
 
-/** Updates the notes of a remembered intent; one made elsewhere has none. */
+/** Updates the notes on an intent of this home; there are none on other intents. */
 export async function noteIntent(
   store: ClientStore,
   intent: Intent,
@@ -76,7 +76,7 @@ export async function* intentsNow(
   }
 }
 
-/** Awaits a note of this home after something was paid; a failure is shown, and hides no result. */
+/** Awaits a write in this home after a payment. A failure is shown, and does not hide the result. */
 export async function besides(
   { terminal }: { readonly terminal: Pick<Terminal, 'note'> },
   writing: Promise<void>,
@@ -88,7 +88,7 @@ export async function besides(
   }
 }
 
-/** The support code of an intent, or of the intent of an order; null where it is not remembered here. */
+/** The support code of an intent, or of the intent of an order; null if it is not saved here. */
 export async function supportCodeOf(store: ClientStore, id: string): Promise<string | null> {
   const intent = await store.intent(id);
   if (intent) return intent.supportCode;
@@ -97,27 +97,27 @@ export async function supportCodeOf(store: ClientStore, id: string): Promise<str
 }
 
 /**
- * The intent with what only its support code shows: the booking reference, and the operator's reason for a rejection. The
- * code is sent only where there may be one of them, and once, because a wrong one counts against its sender.
+ * Adds what only the support code shows: the booking reference, and the operator's reason for a rejection. The code is
+ * sent only if there may be one of them, and once, because a wrong code counts against its sender.
  */
 export async function withReference(
   { session, environment, signal, terminal }: Surroundings,
   flights: FlightsClient,
   intent: Intent,
-  /** The journal stays closed for a program that only polls. */
+  /** False keeps the journal closed, for a program that only polls. */
   isShown = !terminal.settings.json,
 ): Promise<Intent> {
   const isRejected = intent.refund_request?.state === 'rejected';
   if (!isRejected && !(isShown && intent.order_id !== null)) return intent;
   const given = settingsIn(environment)('support_code');
   const remembered = await supportCodeOf(await session.store(), intent.intent_id);
-  // A variable for another intent must not use up this one's attempts, just to show a reference.
+  // A variable for another intent must not use up the attempts of this one just to show a reference.
   const supportCode = isRejected ? given || remembered : (remembered ?? given);
   if (!supportCode) return intent;
   try {
     return await flights.intent(intent.intent_id, { signal, supportCode });
   } catch (error) {
-    // The booking itself is known: nothing fails for its reference.
+    // The booking itself is known: a missing reference is no failure.
     if (!isProblem(error)) throw error;
     const what = isRejected ? "operator's reason" : 'booking reference';
     terminal.note(`The ${what} isn't shown: ${error.message}`);
@@ -125,7 +125,7 @@ export async function withReference(
   }
 }
 
-/** The payment that funded an escrow from here, by the journal; null where another wallet paid it. */
+/** The payment from here that funded an escrow; null if another wallet paid. */
 export async function fundingPayment(store: ClientStore, intent: Intent) {
   for (const { transaction, network } of await store.paymentsTo(intent.escrow.address)) {
     if (transaction) return { transaction, network };
@@ -133,7 +133,7 @@ export async function fundingPayment(store: ClientStore, intent: Intent) {
   return null;
 }
 
-/** The payment into the escrow that was signed here and was, or may be, carried out; an open one first. */
+/** The payment into the escrow that was signed here and may have been carried out, an open one first. */
 export async function signedBooking(store: ClientStore, intent: Intent): Promise<PaymentRecord | null> {
   const signed = (await store.paymentsTo(intent.escrow.address)).filter(({ state }) =>
     ['signed', 'sent', 'refused', 'answered'].includes(state),

@@ -2,13 +2,13 @@ import { firstAnswer } from '../../kernel/first-answer.ts';
 import type { Fetch, HttpResponse } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 
-/** After this the next address is asked beside a slow one. */
+/** After this time the next address is asked beside a slow one. */
 const SLOW_MS = 250;
-/** Calls that act go to another address only after the first has had time to do it. */
+/** A call that acts goes to another address only after the first has had time to carry it out. */
 const ACTING_MS = 15_000;
 const READS = /"method":"(get|is|simulate|minimum)/;
 
-/** A node that is busy, behind a broken gateway, or no node. */
+/** The answer of a busy node, a broken gateway or a server that is no node. */
 class Unusable extends Error {
   override readonly name = 'Unusable';
   constructor(readonly response: HttpResponse) {
@@ -16,7 +16,7 @@ class Unusable extends Error {
   }
 }
 
-/** The door of web3.js to a real cluster: calls without a timely answer go to the next address too. */
+/** The fetch of web3.js to a real cluster: a call without a timely answer goes to the next address too. */
 export function rpcDoor(urls: readonly string[]): { readonly url: string; readonly fetch: Fetch } {
   const send = overNetwork('follow');
   const [url = '', ...others] = urls;

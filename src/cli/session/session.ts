@@ -21,7 +21,7 @@ import { openWallet } from './wallet.ts';
 interface FlightsOptions {
   /** The payment that the person has just agreed to: a booking, or one call of several. */
   readonly agreed?: Agreed;
-  /** A client without a key, whose paid calls end with what would be signed. */
+  /** True for a client without a key, whose paid calls end with what would be signed. */
   readonly plan?: true;
 }
 
@@ -31,11 +31,11 @@ interface SessionGiven {
   readonly terminal: Terminal;
   readonly streams?: Streams;
   readonly clock: Clock;
-  /** Where the search for a project file begins; the working folder unless it is named. */
+  /** The folder where the search for a project file begins; by default the working folder. */
   readonly folder?: string | undefined;
   /** The allowance of the program that drives the tool. */
   readonly allowance?: Allowance | undefined;
-  /** Instead of what the settings say. */
+  /** Replaces the profile of the settings. */
   readonly profile?: Profile;
 }
 
@@ -44,8 +44,8 @@ const EMBEDDED_URL = 'http://farelock.local';
 export type Session = Readonly<Awaited<ReturnType<typeof openSession>>>;
 
 /**
- * Opens the ground of commands: each part on its first use, and at most once.
- * @throws Problem `usage` for a profile that is not known
+ * Opens what commands work with: wallet, cluster, journal, services. Each part is opened once, on its first use.
+ * @throws Problem `usage` for an unknown profile
  */
 export async function openSession(given: SessionGiven) {
   const { environment, globals, terminal, clock } = given;
@@ -98,7 +98,7 @@ export async function openSession(given: SessionGiven) {
     home,
     profile,
     isEmbedded,
-    /** Of the flight service. */
+    /** The address of the flight service. */
     baseUrl,
     keypairFile,
     ...numbersOf(home, given),
@@ -109,7 +109,7 @@ export async function openSession(given: SessionGiven) {
     wallet,
     store,
     paidHere,
-    /** How the flight service of this profile is reached. @throws Problem `usage` for a profile without one */
+    /** The fetch to the flight service. @throws Problem `usage` for a profile without one */
     transport,
     flights: async (options: FlightsOptions = {}) => {
       const { createFlightsClient } = await loadFlights();
@@ -130,14 +130,14 @@ export async function openSession(given: SessionGiven) {
     partnerDesk: async () => (await access()).openPartnerDesk(partnerGiven),
     /** The cluster's JSON-RPC, for web3.js. */
     rpc,
-    /** True when the chain shows that a payment of the journal did not land and never will. */
+    /** True if the chain shows that a payment of the journal did not land and never will. */
     neverLanded,
-    /** Does what is due on an embedded stack, of one service or of both; when the next step is due (epoch ms), or null. */
+    /** Does what is due on an embedded stack. Returns when the next step is due (epoch ms), or null. */
     async work(part?: 'partner') {
       if (!isEmbedded) return null;
       return (await (await openLocal()).worker.runDue(part)).nextDueAtMs;
     },
-    /** The last trouble with the files of the services of this process, in the words for this machine. */
+    /** The last problem with a file of the embedded services, naming the file; null if there was none. */
     trouble: async () => (await openLocal.opened())?.trouble() ?? null,
     async close() {
       await store.opened()?.then((opened) => opened.shut());
@@ -161,20 +161,20 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   });
 }
 
-/** The meaning of numbers on a command line, by terminal. */
+/** The lists that numbers on a command line refer to, of this terminal. */
 const numbersOf = (home: string, { terminal: { note }, streams }: SessionGiven) => ({
   recentOffers: openRecentOffers(join(home, 'recent-offers.json'), note, streams?.place),
   recentCases: openRecentCases(join(home, 'recent-refunds.json'), note, streams?.place),
-  /** Once the intent of the command line is known (`paying/meant.ts`). */
+  /** Set once the intent of the command line is known (`paying/meant.ts`). */
   meant: { intentId: null as string | null },
 });
 
-/** The numbers of the refund queue that each place was last shown. */
+/** The numbers of the refund queue as each terminal was last shown it. */
 function openRecentCases(path: string, warn: (text: string) => void, place?: string) {
   const pages = openPages<{ readonly listed: readonly string[] }>(path, warn, place);
   return {
     remember: (listed: readonly string[]) => void pages.write({ listed }),
-    /** An id as it is; a number as its case. @throws Problem `refund_request_not_found`, `usage` */
+    /** Returns an id as it is, and the case of a number. @throws Problem `refund_request_not_found`, `usage` */
     resolve(idOrNumber: string): string {
       if (!/^\d{1,3}$/.test(idOrNumber)) return idOrNumber;
       const id = pages.own()?.listed?.[Number(idOrNumber) - 1];

@@ -6,7 +6,7 @@ import type { Environment, GlobalOptions } from '../settings/index.ts';
 import type { PartnerAccess } from './partner-access.ts';
 import type { Session } from './session.ts';
 
-/** The surroundings of a command. Every part of the session is opened on its first use. */
+/** Everything that a command receives. Each part of the session is opened on its first use. */
 export interface Surroundings {
   readonly terminal: Terminal;
   readonly session: Session;
@@ -16,13 +16,13 @@ export interface Surroundings {
   /** The working folder, unless it is the process's own. */
   readonly folder?: string | undefined;
   readonly globals: GlobalOptions;
-  /** The allowance of the program that drives the tool; absent: a person drives it. */
+  /** The allowance of the program that drives the tool; absent if a person does. */
   readonly allowance?: Allowance | undefined;
   /** Aborted by Ctrl-C and by --timeout; its reason is the problem to end with. */
   readonly signal: AbortSignal;
 }
 
-/** @throws Problem `input_required` naming the option that gives the text */
+/** Asks for a text. @throws Problem `input_required` naming the option that gives it */
 export const askText = (
   { terminal }: Pick<Surroundings, 'terminal'>,
   option: string,
@@ -36,7 +36,7 @@ export const askText = (
     );
 
 /**
- * Confirms a change with a live key: by --live, --yes or a person. A demo key needs no confirmation.
+ * Asks before a change with a live key, unless --live or --yes confirms it. A demo key needs no confirmation.
  * @throws Problem `declined`, `input_required`
  */
 export async function confirmLive(

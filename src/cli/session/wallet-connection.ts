@@ -12,8 +12,8 @@ export interface ClusterDoor {
 export type WalletConnection = Awaited<ReturnType<typeof connectWallet>>;
 
 /**
- * The wallet's own view of a cluster: web3.js over any fetch, so that the embedded cluster and an RPC provider are
- * asked by the same code. The only place that loads it.
+ * Connects web3.js to a cluster over any fetch, so that the same code asks the embedded cluster and an RPC provider.
+ * Only this function loads web3.js.
  */
 export async function connectWallet(session: ClusterDoor) {
   const { url, fetch } = await session.rpc();
@@ -33,8 +33,8 @@ export async function connectWallet(session: ClusterDoor) {
 }
 
 /**
- * The platform's fetch as far as web3.js uses it: it posts text with plain headers, and reads the status and the text of
- * what comes. The platform's own classes would load an HTTP client for that.
+ * Imitates the platform's fetch as far as web3.js uses it: it posts text with plain headers, and reads the status and
+ * text of the answer. The platform's own classes would load an HTTP client.
  */
 const platformFetch =
   (fetch: Fetch) =>
@@ -66,7 +66,7 @@ async function rpcCall(url: string, fetch: Fetch, method: string, params: readon
   return answer.result;
 }
 
-/** Runs a call of web3.js; what it throws becomes a problem with its first line. */
+/** Awaits a call of web3.js; its error becomes a problem with the first line of the message. */
 export async function asked<T>(ask: Promise<T>): Promise<T> {
   try {
     return await ask;

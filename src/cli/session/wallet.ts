@@ -12,17 +12,17 @@ const FUNDING_WAIT_MS = 3000;
 
 interface WalletGiven {
   readonly keypairFile: string;
-  /** True when it is the home's own wallet, which the embedded stack makes by itself. */
+  /** True for the home's own wallet, which the embedded stack makes by itself. */
   readonly isDefault: boolean;
-  /** null on a remote profile. */
+  /** Null on a remote profile. */
   readonly service: Service | null;
   readonly terminal: Terminal;
   readonly clock: Clock;
 }
 
 /**
- * The wallet of the session. The home's own wallet is made and funded on its first use on the embedded stack, which
- * is said once; every other one has to exist.
+ * Opens the wallet of the session. On the embedded stack the home's own wallet is made and funded on its first use,
+ * with a note; every other wallet has to exist.
  * @throws Problem `no_wallet`, `keypair_unreadable`
  */
 export async function openWallet(given: WalletGiven): Promise<Signer> {
@@ -40,7 +40,7 @@ export async function openWallet(given: WalletGiven): Promise<Signer> {
     }
   }
   const wallet = readKeypair(keypairFile);
-  // Made, and then killed before it was funded; or being funded right now by the command that made it.
+  // The command that made the wallet was killed before funding it, or is funding it right now.
   const waitUntil = given.clock.now() + FUNDING_WAIT_MS;
   while (!(await isFunded(wallet, service))) {
     if (given.clock.now() >= waitUntil) {
@@ -57,7 +57,7 @@ async function isFunded(wallet: Signer, service: Service): Promise<boolean> {
   return account !== null && account !== undefined;
 }
 
-/** USDC first: the SOL account is what tells that the funding is complete. */
+/** USDC first: the SOL account shows that the funding is complete. */
 async function fund(wallet: Signer, { faucet }: Service, { terminal, keypairFile }: WalletGiven): Promise<void> {
   await faucet?.airdropUsdc(wallet.address, FIRST_USDC);
   await faucet?.airdropSol(wallet.address, FIRST_LAMPORTS);
