@@ -13,7 +13,7 @@ import { settingsIn } from './read.ts';
 import { CLUSTER_NAMES, type ClusterSettingName } from './table.ts';
 
 /**
- * The record of a cluster, from the text of each of its settings.
+ * Builds the settings of a cluster from their texts.
  * @throws Problem `cluster_settings_invalid`
  */
 export function clusterFrom(text: (name: ClusterSettingName) => string | null | undefined): ClusterSettings {
@@ -42,8 +42,8 @@ function valuesOfMoniker(moniker: string): SettingValues | null {
 }
 
 /**
- * The cluster of an operator's command: flags, then the environment, then a file or a moniker.
- * @param base the settings where nothing names a cluster; the embedded one's by default
+ * Finds the cluster of an operator's command: flags win over the environment, both over the named file or moniker.
+ * @param base the settings if no cluster is named; by default those of the embedded one
  * @throws Problem `usage`, `settings_invalid`, `cluster_settings_invalid`
  */
 export function clusterGiven(
@@ -51,7 +51,7 @@ export function clusterGiven(
   environment: Environment,
   base: ClusterSettings | null = null,
 ): ClusterSettings {
-  // The cluster refuses a wrong address of a flag, with its own code.
+  // A wrong address in a flag is refused by the cluster itself, with its own code.
   const { rpcUrl, ...flags } = options;
   const given = settingsIn(environment, flags);
   const named = given('served_cluster');

@@ -19,7 +19,7 @@ export interface UserSettings {
 export const wrongSetting = (path: string, key: string, why: string): Problem =>
   problem('settings_invalid', { message: `${path}: ${key} ${why}.`, detail: { file: path, key } });
 
-/** A name is typed, and it names files; `environment` is what addresses in the environment make. */
+/** A name is typed, and used in file names. `environment` is the profile of addresses in the environment. */
 export const isProfileName = (name: string): boolean =>
   /^[a-z0-9][a-z0-9_-]{0,39}$/i.test(name) && name !== 'environment';
 
@@ -31,7 +31,8 @@ export const OUTSIDE: readonly KeptName[] = ['flights_url', 'cluster', ...CLUSTE
 
 /**
  * Reads an existing settings file.
- * @throws Problem `settings_invalid` naming the file: not JSON, or writable for others, who could point the tool elsewhere
+ * @throws Problem `settings_invalid` naming a file that is not JSON, or that others can write to point the tool
+ *   elsewhere
  */
 export function readJsonFile(path: string, private_: boolean): Record<string, unknown> {
   const bytes = readBounded(path, {
@@ -58,7 +59,7 @@ function parsed(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own words quote what it read.
+    // Not the parser's message, which quotes the file.
     throw wrongSetting(path, 'the file', 'is not JSON');
   }
 }
@@ -74,7 +75,7 @@ export function readUserSettings(path: string): UserSettings {
     limits: readLimits(path, 'limits', file.limits),
     profiles: Object.fromEntries(
       Object.entries(profiles).map(([name, value]) => {
-        // `environment` keeps what a person agreed to while addresses came from there.
+        // `environment` keeps what a person agreed to while the addresses came from the environment.
         if (!isProfileName(name) && name !== 'environment')
           throw wrongSetting(path, `profiles.${name}`, 'is not a profile name');
         const settings = readProfileSettings(path, `profiles.${name}`, value);
@@ -86,10 +87,7 @@ export function readUserSettings(path: string): UserSettings {
   };
 }
 
-/**
- * The settings of one profile, or of a cluster, which has a file of its own.
- * @throws Problem `settings_invalid` naming file and key
- */
+/** Reads the settings of one profile, or of a cluster with a file of its own. */
 export function readProfileSettings(path: string, at: string, value: unknown): SettingValues {
   const { limits, ...rest } = object(path, at, value);
   known(path, `${at}.`, rest, [...PROFILE_NAMES, 'limits']);
@@ -103,7 +101,7 @@ export function readProfileSettings(path: string, at: string, value: unknown): S
   return settings;
 }
 
-/** `limits`: amounts as decimal text, hosts as a list. */
+/** Reads `limits`: amounts as decimal text, hosts as a list. */
 function readLimits(path: string, at: string, value: unknown): SettingValues {
   if (value === undefined || value === null) return {};
   const limits = object(path, at, value);
@@ -147,7 +145,7 @@ function object(path: string, at: string, value: unknown): Record<string, unknow
   throw wrongSetting(path, at, 'is not an object');
 }
 
-/** Settings that a project may have: which of the user's profiles, and limits that are lower than the user's. */
+/** Settings of a project: which of the user's profiles to use, and limits lower than the user's. */
 export interface ProjectSettings {
   readonly path: string;
   readonly profile: string | null;
@@ -155,8 +153,8 @@ export interface ProjectSettings {
 }
 
 /**
- * A project file comes with a repository, so its author is not trusted. One that names a keypair, an address, a key
- * file or a host, or raises a limit, is refused rather than ignored.
+ * Reads a project file. It comes with a repository, so its author is not trusted: a keypair, an address or a key file
+ * in it is refused rather than ignored, and its limits can only lower those of the user (resolve.ts).
  * @throws Problem `settings_invalid` naming file and key
  */
 export function readProjectSettings(path: string): ProjectSettings {

@@ -11,7 +11,7 @@ export type { Environment };
 export interface GlobalOptions {
   readonly profile?: string;
   readonly keypair?: string;
-  /** true: the whole document; text: the chosen fields. */
+  /** True for the whole document, or the text of the chosen fields. */
   readonly json?: true | string;
   readonly yes?: true;
   readonly input: boolean;
@@ -23,45 +23,45 @@ export interface GlobalOptions {
   readonly quiet?: true;
   readonly verbose?: true;
   readonly color: boolean;
-  /** false: long results are printed as they are. */
+  /** False prints long results without a pager. */
   readonly pager?: boolean;
-  /** For a screen reader; FARELOCK_PLAIN too. */
+  /** For a screen reader; also set by FARELOCK_PLAIN. */
   readonly plain?: true;
 }
 
-/** 0 done, 8 ended and not as asked, 130 interrupted with a result; every other code comes from a problem. */
+/** 0: done; 8: ended, but not as asked; 130: interrupted with a result. Every other code comes from a problem. */
 export type ExitCode = 0 | 8 | 130;
 
 /**
- * The place where a command runs: the embedded stack, or a service by address, with the settings of the paying cluster.
- * Without RPC addresses nothing can be signed there, or read from it.
+ * The place where a command runs: the embedded stack, or a service at an address, with the settings of the paying
+ * cluster. Without RPC addresses nothing can be signed for that cluster, or read from it.
  */
 export interface Profile extends ClusterSettings {
   readonly name: string;
-  /** True when the flight service is the embedded one. */
+  /** True if the flight service is the embedded one. */
   readonly isEmbedded: boolean;
-  /** null: embedded, or a profile of the partner service alone. */
+  /** Null if embedded, or for a profile of the partner service alone. */
   readonly flightsUrl: string | null;
-  /** null: the embedded partner service, or none. */
+  /** Null for the embedded partner service, or none. */
   readonly partnerUrl: string | null;
   /** Hosts that may be called over http, as a URL writes them. */
   readonly httpHosts: readonly string[];
-  /** --keypair, FARELOCK_KEYPAIR or the profile's own; null: the home's wallet. `-` is standard input. */
+  /** From --keypair, FARELOCK_KEYPAIR or the profile; null for the home's wallet. `-` is standard input. */
   readonly keypair: string | null;
-  /** Files of keys; each is sent to this profile's own address only. null: none is named. */
+  /** Key files, or null. Each key is sent only to this profile's own address. */
   readonly apiKeyFile: string | null;
   readonly customerTokenFile: string | null;
   readonly operatorKeyFile: string | null;
   readonly limits: Limits;
-  /** A project file has chosen it, rather than the person at the keyboard: it never pays on mainnet. */
+  /** True if a project file has chosen the profile, not the person at the keyboard: it never pays on mainnet. */
   readonly isProjectsChoice: boolean;
-  /** Notes for the person on how the settings came together. */
+  /** Notes to show, such as the project file that chose the profile. */
   readonly notes: readonly string[];
 }
 
 /**
- * FARELOCK_HOME, else the platform's folder for an application's data. A folder that the platform's variables name
- * counts where it is absolute (XDG Base Directory Specification): else keys would land in the working folder.
+ * FARELOCK_HOME, else the platform's folder for application data. A relative folder in the platform's variables is
+ * ignored (XDG Base Directory Specification): keys would land in the working folder.
  */
 export function homeOf(environment: Environment): string {
   if (environment.FARELOCK_HOME) return environment.FARELOCK_HOME;
@@ -74,7 +74,6 @@ export function homeOf(environment: Environment): string {
   return join(absolute(environment.XDG_DATA_HOME) ?? join(user, '.local', 'share'), 'farelock');
 }
 
-/** The user's settings file of a home. */
 export const userFileOf = (home: string): string => join(home, 'config.json');
 
 /** The embedded profile, as it is without any settings. */
@@ -97,8 +96,8 @@ export const EMBEDDED: Profile = {
 const PROJECT_FILE = '.farelock.json';
 
 /**
- * The nearest project file from `folder` upward, or null. `FARELOCK_PROJECT_FILE=off` looks for none. Only one of
- * the user's own (or root's) counts: in a shared folder another user could have put it there.
+ * Finds the nearest project file from `folder` upward, or null. `FARELOCK_PROJECT_FILE=off` turns it off. Only a file
+ * of the user or of root counts: in a shared folder another user could have put it there.
  */
 function projectFileFrom(folder: string, environment: Environment): string | null {
   if (environment.FARELOCK_PROJECT_FILE === 'off') return null;
@@ -114,7 +113,7 @@ function isOurs(path: string): boolean {
   return process.getuid === undefined || owner === process.getuid() || owner === 0;
 }
 
-/** The settings files that are there; `folder` is where the search for a project's begins. */
+/** Finds the settings files that exist; the search for a project file begins in `folder`. */
 export function settingsFiles(home: string, environment: Environment, folder: string) {
   const userFile = userFileOf(home);
   return { userFile: existsSync(userFile) ? userFile : null, projectFile: projectFileFrom(folder, environment) };

@@ -19,7 +19,7 @@ interface Given {
   readonly source: string;
 }
 
-/** The settings given by options of a command, as texts; lists are joined, switches left out. */
+/** Reads the settings that the options of a command give, as texts: lists are joined, switches left out. */
 export function textsOf(options: object): SettingTexts {
   const given = new Map<string, unknown>(Object.entries(options));
   const texts: SettingTexts = {};
@@ -34,7 +34,7 @@ export function textsOf(options: object): SettingTexts {
   return texts;
 }
 
-/** A flag, else the variable, else the file that the variable with `_FILE` names. @throws Problem `usage` */
+/** Returns the flag, else the variable, else the file named by the variable with `_FILE`. @throws Problem `usage` */
 export function givenTo(name: SettingName, environment: Environment, flags: SettingTexts = {}): Given | undefined {
   const { env, file, secret, flag = '' } = rowOf(name);
   const option = flags[name];
@@ -65,7 +65,7 @@ function contentOf(variable: string, path: string): string {
   return bytes.toString('utf8').trim();
 }
 
-/** The settings of a command line and its environment, each read on its use. */
+/** The settings of a command line and its environment, each read when it is used. */
 export function settingsIn(environment: Environment, options: object = {}) {
   const flags = textsOf(options);
   /** @throws Problem `usage`, or the code of the setting's row */
@@ -82,7 +82,7 @@ export function readSetting<const Name extends SettingName>(name: Name, text: st
   return value as ValueOf<Name>;
 }
 
-/** The one refusal of a setting, whatever its source is. */
+/** The problem for a wrong setting, the same for every source. */
 export function refusal(name: SettingName, text: string, source: string): Problem {
   const { read, code = 'usage', example } = rowOf(name);
   const { wanted, choices, isRepeated } = read;
@@ -95,7 +95,7 @@ export function refusal(name: SettingName, text: string, source: string): Proble
   });
 }
 
-/** The variables that can't be read, with their refusals. */
+/** Finds the variables with wrong values, and the problem of each. */
 export const wrongVariables = (environment: Environment): { name: SettingName; problem: Problem }[] =>
   SETTING_NAMES.flatMap((name) => {
     try {
@@ -108,7 +108,7 @@ export const wrongVariables = (environment: Environment): { name: SettingName; p
     }
   });
 
-/** A key on the command line, which others can see. */
+/** Warns of a key on the command line, where others can see it. */
 export const keyInArgument = (name: SettingName): string => {
   const { flag, env } = rowOf(name);
   return `${flag} holds a key: others on this machine can read it in the list of processes. Give it in ${env}, or in a file that ${env}_FILE names.`;

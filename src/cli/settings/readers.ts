@@ -6,7 +6,7 @@ import { parseUsdc } from '../../kernel/money.ts';
 import { isPastedKey } from '../../kernel/shown-url.ts';
 import { rpcNames, rpcUrl, SOLANA_NETWORKS, settingsOfMoniker } from '../../solana/index.ts';
 
-/** Reads the value of a setting from its text; undefined for a wrong one. `folder` is the base of relative paths. */
+/** Reads the value of a setting from its text; undefined if it is wrong. Relative paths begin in `folder`. */
 export interface Reader<Value = unknown> extends About {
   (text: string, folder: string): Value | undefined;
 }
@@ -15,12 +15,12 @@ interface About {
   /** A noun for its values, which completes "… is not". */
   readonly wanted: string;
   readonly example: string;
-  /** A refusal repeats the text: it is never a secret. */
+  /** True if a refusal may repeat the text, because it is never a secret. */
   readonly isRepeated?: true;
   /** Its values, or the likely ones. */
   readonly choices?: readonly string[];
   readonly isPath?: true;
-  /** A file may have it as an array. */
+  /** True if a file may have it as an array. */
   readonly isList?: true;
 }
 
@@ -83,7 +83,7 @@ export const lowerCaseWord = matching(
   { isRepeated: true },
 );
 
-/** Headers take nothing else: the transport's own error would contain the key. */
+/** Headers take nothing else. The transport's own error would contain the key. */
 export const key = matching('one line of printable characters', 'flk_demo_…', /^[\x21-\x7e]+$/);
 export const headerText = matching('one line of printable characters', 'FLK-0000-0000-0000-0000', /^[\x20-\x7e]+$/);
 export const personName = matching('one line', 'Silva', /^[^\p{Cc}]+$/u);
@@ -113,7 +113,7 @@ export const listenAddress = reader('a host and a port', '127.0.0.1:9464', (text
   return host !== '' && Number(port) < 65_536 ? { host: host.replace(/^\[|\]$/g, ''), port: Number(port) } : undefined;
 });
 
-/** The address of an API has no query: its paths follow it. */
+/** The address of an API, without a query: paths are added to it. */
 export const apiAddress = reader('the address of an API', 'https://api.example', (text) => {
   const url = urlIn(text);
   return url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash ? text : undefined;
@@ -136,7 +136,7 @@ export const mailServer = reader('an smtp:// or smtps:// address', 'smtps://user
   return url && /^smtps?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
 });
 
-/** Pages have names of passengers: they leave this machine encrypted. */
+/** Pages name passengers, so they leave this machine encrypted. */
 export const pageAddress = reader(
   'an https address, or an http address of this machine',
   'https://pages.example/hook',
@@ -167,7 +167,7 @@ export const path = reader(
   'the path of a file',
   '~/file.json',
   (text, folder) => {
-    // A key in place of its file's path would show in argv, in the settings and on the screen.
+    // A key given instead of the path to its file would show in argv, in the settings and on the screen.
     if (isPastedKey(text) || text === '') return undefined;
     if (text.startsWith('~/')) return join(homedir(), text.slice(2));
     return isAbsolute(text) ? text : resolve(folder, text);
@@ -205,7 +205,7 @@ function hostIn(text: string): string | undefined {
   return url?.pathname === '/' && !url.username && !url.password && !url.search && !url.hash ? url.host : undefined;
 }
 
-/** A list whose entries are all read; each counts once. */
+/** Reads a list entry by entry, and drops repeated entries. */
 const listOf = (
   wanted: string,
   example: string,
@@ -233,7 +233,7 @@ export const rpcAddresses = listOf('an http address', 'https://rpc.example', rpc
   webUrl(rpcUrl(one) ?? one),
 );
 
-/** A cluster and a keypair as `solana config` has them. */
+/** Takes the cluster and the keypair from `solana config`. */
 export const SOLANA_CONFIG = 'solana-config';
 
 const MONIKERS = ['mainnet', 'devnet', 'testnet', 'localhost', SOLANA_CONFIG];
@@ -253,7 +253,7 @@ export const clusterOrFile = reader(
   { isRepeated: true, choices: ['mainnet', 'devnet', 'testnet', 'localhost', 'embedded'] },
 );
 
-/** By its name or by its id, which is its canonical form. */
+/** A network by its name or its id; the id is canonical. */
 export const network = reader(
   'mainnet, devnet or testnet',
   'devnet',
@@ -277,7 +277,7 @@ export const base58List = (wanted: string): Reader<string> =>
     (one) => (BASE58.test(one) ? one : undefined),
   );
 
-/** Addresses and CIDR ranges by their form; they are taken apart where they are used. */
+/** Checks only the form of addresses and CIDR ranges; they are parsed where they are used. */
 export const proxies = reader(
   'a list of addresses and ranges',
   '10.0.0.5,10.1.0.0/16',

@@ -18,7 +18,7 @@ import { givenTo, readSetting } from './read.ts';
 import { SOLANA_CONFIG } from './readers.ts';
 import { CLUSTER_OUTSIDE, KEPT_NAMES, type KeptName, SETTINGS } from './table.ts';
 
-/** The origins of a value; the first that names it wins, in this order. */
+/** The sources of a value; the first one that has it wins, in this order. */
 type Origin = 'flag' | 'environment' | 'project' | 'user' | 'solana' | 'default';
 
 interface Resolved {
@@ -30,11 +30,11 @@ interface Resolved {
 
 export interface Settings {
   readonly profile: Resolved;
-  /** True when the flight service is the embedded one. */
+  /** True if the flight service is the embedded one. */
   readonly isEmbedded: boolean;
   readonly values: ReadonlyMap<KeptName, Resolved>;
   readonly commitment: 'confirmed' | 'finalized';
-  /** Notes for the person on how the settings came together. */
+  /** Notes to show, such as the project file that chose the profile. */
   readonly notes: readonly string[];
 }
 
@@ -51,7 +51,7 @@ interface SettingsGiven {
 const KEYS_OF = { flights_url: ['operator_key_file'], partner_url: ['api_key_file', 'customer_token_file'] } as const;
 
 /**
- * Brings flags, environment, project file and user file together, in that order.
+ * Combines flags, environment, project file and user file, in that order.
  * @throws Problem `usage`, `settings_invalid` naming the file and the key
  */
 export async function resolveSettings(given: SettingsGiven): Promise<Settings> {
@@ -78,7 +78,7 @@ export async function resolveSettings(given: SettingsGiven): Promise<Settings> {
     if (user) set(name, own[name], 'user', `${user.path}: ${at}`);
     if (user) set(name, user.limits[name], 'user', `${user.path}: ${name}`);
   }
-  // An address from the environment takes the place of both ways of naming a cluster.
+  // An RPC address in the environment replaces a cluster that a file names.
   if (values.get('rpc_url')?.origin === 'environment') values.delete('cluster');
   lowerLimits(values, project);
   for (const [address, keys] of Object.entries(KEYS_OF)) {
@@ -99,11 +99,11 @@ export async function resolveSettings(given: SettingsGiven): Promise<Settings> {
   };
 }
 
-/** `local` is the embedded stack, whatever addresses the environment has; only an unnamed one may have a partner. */
+/** `local` stays embedded whatever addresses the environment has; chosen by name, it ignores FARELOCK_PARTNER_URL. */
 const isOutside = (name: KeptName, { origin }: Resolved): boolean =>
   name === 'partner_url' ? origin === 'flag' || origin === 'environment' : OUTSIDE.includes(name);
 
-/** --profile, FARELOCK_PROFILE, an address in the environment, the project's choice, the user's, local. */
+/** --profile, FARELOCK_PROFILE, an address in the environment, the project's profile, the user's, `local`. */
 function profileIn(
   { environment, globals, home }: SettingsGiven,
   user: UserSettings | null,
@@ -132,7 +132,7 @@ function ownSettings(profile: Resolved, home: string, user: UserSettings | null)
   });
 }
 
-/** A project's limit counts where it is the lower one; its hosts are those that the user's list has too. */
+/** Applies the limits of a project that are lower, and those of its hosts that the user's list has too. */
 function lowerLimits(values: Map<KeptName, Resolved>, project: ProjectSettings | null): void {
   if (project === null) return;
   const set = (name: KeptName, value: string) =>
@@ -158,7 +158,7 @@ async function fromCluster(values: Map<KeptName, Resolved>, environment: Environ
   if (cluster === undefined) return 'confirmed';
   if (cluster.value !== SOLANA_CONFIG) {
     values.set('rpc_url', { ...cluster, value: readSetting('rpc_url', cluster.value, cluster.source) });
-    // A public cluster is known by its first block: an address that has come to mean another one is refused.
+    // A public cluster is known by its first block: an address that now leads to another cluster is refused.
     const { network, genesis } = settingsOfMoniker(cluster.value) ?? {};
     for (const [name, value] of [['network', network] as const, ['genesis', genesis] as const]) {
       if (value && !values.has(name)) values.set(name, { ...cluster, value });
@@ -177,7 +177,7 @@ async function fromCluster(values: Map<KeptName, Resolved>, environment: Environ
   return config.commitment;
 }
 
-/** The profile that resolved settings make. */
+/** Builds the profile from resolved settings. */
 export function profileFrom(settings: Settings): Profile {
   const text = (name: KeptName): string | null => settings.values.get(name)?.value ?? null;
   const amount = (name: KeptName): bigint | null => {
@@ -202,7 +202,7 @@ export function profileFrom(settings: Settings): Profile {
       perCall: amount('limits.per_call'),
       perDay: amount('limits.per_day'),
       booking: amount('limits.booking'),
-      // An empty list allows nothing.
+      // An empty list allows no host.
       hosts: hosts === null ? null : hosts.split(',').filter(Boolean),
     },
     isProjectsChoice: settings.profile.origin === 'project' && settings.profile.value !== 'local',

@@ -57,23 +57,23 @@ export type Part =
   | 'notify'
   | 'sandbox';
 
-/** A setting: its sources, its reader, and its words for the pages. A flag wins over a variable, that over the files. */
+/** A setting: its sources, reader and words for the pages. A flag wins over a variable, a variable over the files. */
 interface Row<Value = unknown> {
-  /** null: it has no variable. Absent: the variable is `FARELOCK_` and the name of the setting in capitals. */
+  /** Null for none; by default `FARELOCK_` and the name of the setting in capitals. */
   readonly env?: string | null;
-  /** The variable's name with `_FILE` behind it is a variable too: it names a file with the value. */
+  /** True if another variable, the same name with `_FILE`, may name a file with the value. */
   readonly file?: true;
-  /** Its option, of the commands that have one; true: `--` and the name of the setting. */
+  /** The option, for commands that have it; true for `--` and the name of the setting. */
   readonly flag?: true | `--${string}`;
   /** Never shown. */
   readonly secret?: true;
-  /** The code of its refusal; absent: `usage`. */
+  /** The code of the problem for a wrong value; by default `usage`. */
   readonly code?: ProblemCode;
   readonly read: Reader<Value>;
   readonly says: string;
   /** The value where nothing sets it. */
   readonly usual?: string;
-  /** Absent: the usual value, or that of the reader. */
+  /** By default the usual value, or the example of the reader. */
   readonly example?: string;
 }
 
@@ -196,7 +196,7 @@ const LIMITS = of('limits', {
   'limits.hosts': { flag: true, read: hosts, says: 'hosts of the services that are paid, separated by commas' },
 });
 
-/** The settings that the user's file has, for a profile or as limits. Their values are texts. */
+/** The settings of the user's file, in a profile or as limits. Their values are texts. */
 const KEPT = { ...SERVICES, ...CLUSTER, ...KEYS, ...LIMITS };
 
 export const SETTINGS = {
@@ -402,7 +402,7 @@ export type ClusterSettingName = Exclude<keyof typeof CLUSTER, 'cluster'>;
 
 export const CLUSTER_NAMES = Object.keys(CLUSTER).filter((name): name is ClusterSettingName => name !== 'cluster');
 
-/** The settings of a cluster that `local` can't have. Programs can be deployed on it, and keys be trusted. */
+/** Cluster settings that `local` cannot have: all but its programs and the keys to trust. */
 export const CLUSTER_OUTSIDE = CLUSTER_NAMES.filter(
   (name) => name !== 'escrow_program' && name !== 'upgrade_authorities',
 );
@@ -412,10 +412,10 @@ const variables = (): string[] =>
     env === null ? [] : [env, ...(file ? [`${env}_FILE`] : [])],
   );
 
-/** The known variable that an unknown one is likely meant for; null for one like no other. */
+/** Finds the known variable that an unknown one is likely meant for; null if none is similar. */
 export const variableMeant = (unknown: string): string | null => nearest(unknown, variables(), 1)[0] ?? null;
 
-/** Refuses a variable that no setting reads: a misspelt limit would not hold. @throws Problem `settings_invalid` */
+/** Refuses variables that no setting reads: a misspelt limit would be ignored. @throws Problem `settings_invalid` */
 export function checkVariables(environment: Readonly<Record<string, string | undefined>>): void {
   const known = new Set(variables());
   const unknown = Object.entries(environment).find(

@@ -6,7 +6,7 @@ import { makeFolder, onFile } from '../../kernel/storage.ts';
 import { readUserSettings, type SettingValues, type UserSettings } from './file.ts';
 import { userFileOf } from './profile.ts';
 
-/** The user's own settings, with nothing over them; empty without a file. @throws Problem `settings_invalid` */
+/** The user's own file, without other sources; empty if there is none. @throws Problem `settings_invalid` */
 export function readOwnSettings(home: string): UserSettings {
   const path = userFileOf(home);
   return existsSync(path) ? readUserSettings(path) : { path, profile: null, limits: {}, profiles: {} };
@@ -14,12 +14,12 @@ export function readOwnSettings(home: string): UserSettings {
 
 const LOCK_PAUSE_MS = 50;
 
-/** A lock that is older belongs to a process that is gone. */
+/** An older lock belongs to a process that is gone. */
 const STALE_LOCK_MS = 5_000;
 
 /**
- * Changes the user's settings file: read, change, write whole or not at all, mode 0600. Two commands at once take
- * turns, so that a limit that one of them lowers is not written over by the other.
+ * Changes the user's settings file, which is written whole or not at all, mode 0600. Two commands at once take turns,
+ * so that neither overwrites what the other has written, such as a lower limit.
  * @throws Problem `settings_invalid`
  */
 export async function changeUserSettings(
@@ -65,7 +65,7 @@ async function locked(path: string, clock: Clock): Promise<() => void> {
   }
 }
 
-/** Moved before it is removed: of two commands that find the same lock stale, one takes it away. */
+/** Renames a stale lock before removing it: of two commands that find it stale, one takes it away. */
 function moveAway(path: string): void {
   const aside = `${path}.${process.pid}`;
   try {
@@ -82,7 +82,7 @@ const isStale = (path: string): boolean => {
   return found !== undefined && Math.abs(Date.now() - found.mtimeMs) > STALE_LOCK_MS;
 };
 
-/** The settings as the file has them: limits in a table of their own, hosts as a list. */
+/** Builds the content of the file: limits in a table of their own, hosts as a list. */
 function fileOf(settings: UserSettings): Record<string, unknown> {
   const limits = limitsOf(settings.limits);
   return {
