@@ -2,33 +2,33 @@ import type { Surroundings } from '../session/index.ts';
 import type { ExitCode } from '../settings/index.ts';
 
 /**
- * A command. Parsing, help, completion, `help --json`, mcp, the pages and the schemas are made from it. It is loaded at
- * every start; its function is loaded when it runs.
+ * A command. Parsing, help, completion, `help --json`, mcp, the pages and the schemas are made from it. Every start
+ * loads it; its function is loaded when it runs.
  */
 export interface CommandSpec {
   /** `intent create` */
   readonly name: string;
   readonly summary: string;
-  /** The default of its group: `stuck` is `stuck list`. */
+  /** True for the default of its group: `stuck` is `stuck list`. */
   readonly isDefault?: true;
-  /** The command line that took the place of this one, which still works and is shown nowhere. */
+  /** For an old name, the command line to use instead. The old one still works, but is shown nowhere. */
   readonly now?: string;
   readonly arguments?: readonly ParameterSpec[];
   readonly options?: readonly ParameterSpec[];
   readonly effect: Effect;
   readonly examples: readonly string[];
-  /** The one list of its document: `--json` chooses among the fields of the entries. */
+  /** The name of the one list in its document: `--json` then chooses among the fields of the entries. */
   readonly list?: string;
   /**
-   * Words for a command that was cut off and may have made its change. `look`: the command that shows it, with an option
-   * of this one in braces, such as `refund show {id}`.
+   * For an interrupted command that may have made its change. `look` is the command that shows the change, with an
+   * option of this one in braces, such as `refund show {id}`.
    */
   readonly cutOff?: { readonly said?: string; readonly look: string };
 }
 
 /**
- * `reads`: changes and pays nothing. `pays`: signs a payment. `changes`: a service keeps something new. `local`: only this
- * machine's files. `runs`: a server, a demonstration, a conversation or a deployment, for a person to start.
+ * `reads`: changes and pays nothing. `pays`: signs a payment. `changes`: a service keeps something new. `local`: only
+ * files of this machine. `runs`: a server, a demonstration, a conversation or a deployment, for a person to start.
  */
 export type Effect = 'reads' | 'pays' | 'changes' | 'local' | 'runs';
 
@@ -37,30 +37,29 @@ export interface ParameterSpec {
   /** As the help writes it: `<from>`, or `--limit <n>`. */
   readonly flags: string;
   readonly description: string;
-  /** From its text to its value; absent: the text itself. */
+  /** Turns the text into the value; by default the text itself. */
   parse?(value: string, before: unknown): unknown;
   readonly preset?: unknown;
   readonly isRequired?: true;
 }
 
-/** The tool as a whole. */
 export interface ToolSpec {
   readonly summary: string;
-  /** Of the whole help. */
+  /** Examples in the whole help. */
   readonly examples: readonly string[];
-  /** The lines of the first help: a word for what a person comes for, a command or option, and its words. */
+  /** The lines of the short help: the purpose, a command or option, and its description. */
   readonly overview: readonly (readonly [purpose: string, usage: string, words: string])[];
-  /** Names that commands begin with, and what the help says of each. */
+  /** The groups of commands by their first words, with the description of each for the help. */
   readonly groups: Readonly<Record<string, string>>;
   /** The commands by the headings of the help, in its order. */
   readonly sections: Readonly<Record<string, readonly ToolCommand[]>>;
-  /** Earlier names of commands, and lines that another command has now. */
+  /** Old command lines, which still work. */
   readonly old: readonly ToolCommand[];
 }
 
 export const commandsOf = (tool: ToolSpec): ToolCommand[] => Object.values(tool.sections).flat();
 
-/** Old names included. */
+/** All commands, with the old names. */
 export const everyCommandOf = (tool: ToolSpec): ToolCommand[] => [...commandsOf(tool), ...tool.old];
 
 export const specNamed = (tool: ToolSpec, name: string): CommandSpec | undefined =>
@@ -70,14 +69,14 @@ export interface ToolCommand extends CommandSpec {
   readonly load: () => Promise<(context: CommandContext, options: never) => Promise<ExitCode>>;
 }
 
-/** The surroundings of a command, with the tool for commands about commands. */
+/** Everything that a command receives, with the specs of the tool for commands about commands. */
 export interface CommandContext extends Surroundings {
   readonly tool: ToolSpec;
 }
 
-/** Builders for specs: they infer from the flags the options that `run` receives. */
+/** A parameter that carries the type of the option that `run` receives, inferred from its flags. */
 interface Parameter<Given extends object> extends ParameterSpec {
-  /** Of types alone. */
+  /** Exists in types alone. */
   readonly given?: Given;
 }
 
@@ -122,15 +121,15 @@ type GivenBy<Parameters extends readonly unknown[]> = Parameters extends readonl
   ? Both<First extends Parameter<infer Given> ? Given : object, GivenBy<Rest>>
   : object;
 
-/** Neither of `--wait` and `--no-wait` may be given. */
+/** Merges options. `--wait` and `--no-wait` make one that may be missing. */
 type Both<A, B> = keyof A & keyof B extends never
   ? A & B
   : Omit<A, keyof B> & Omit<B, keyof A> & { readonly [Name in keyof A & keyof B]?: A[Name] | B[Name] };
 
-/** From a text to its value; raises `usage` naming the flag. */
+/** Turns a text into its value. @throws Problem `usage` naming the flag */
 type Parse<Value> = (value: string, before: Value | undefined, flag: string) => Value;
 
-/** A parser for commander, which knows its flag and keeps the shape of its values. */
+/** Makes a parser for commander, which knows its flag and keeps the shape of its values. */
 const parsing = <Value>(flags: string, parse: Parse<Value> | undefined) => {
   const [flag = flags] = /--[\w-]+/.exec(flags) ?? /[\w-]+/.exec(flags) ?? [];
   return parse && { parse: Object.assign((value: string, before?: Value) => parse(value, before, flag), parse) };
@@ -173,9 +172,9 @@ export const required = <const Flags extends string, Value = string>(
   ...parsing(flags, parse),
 });
 
-/** A spec with the type of what its arguments and options give. */
+/** A spec that carries the type of its arguments and options. */
 export interface Spec<Given extends object> extends CommandSpec {
-  /** Of types alone. */
+  /** Exists in types alone. */
   readonly given?: Given;
 }
 

@@ -3,7 +3,7 @@ import { type CommandSpec, commandsOf, type ToolSpec } from './command.ts';
 import { isRepeated, shapeOf, type ValueShape } from './options.ts';
 import { argumentOf, GLOBAL_OPTIONS, optionOf } from './tree.ts';
 
-/** The commands as data: for `help --json`, `mcp` and the pages. Read from the specs that the tool parses by. */
+/** The commands as data, for `help --json`, `mcp` and the pages, from the specs that the tool parses by. */
 
 export interface ParameterDescription {
   /** `from`, or `--max-stops`. */
@@ -14,7 +14,7 @@ export interface ParameterDescription {
   readonly required: boolean;
   /** May be given several times. */
   readonly repeated: boolean;
-  /** null: a switch, which takes no value. */
+  /** Null for a switch, which takes no value. */
   readonly value: ValueShape | null;
   /** The value may be left out, as in `--json`. */
   readonly value_optional?: true;
@@ -33,7 +33,7 @@ export const describeTool = (tool: ToolSpec, version: string) => ({
   commands: commandsOf(tool).map(describeCommand),
 });
 
-/** commander adds it to its own. */
+/** commander adds this option itself. */
 const VERSION: ParameterDescription = {
   name: '--version',
   short: '-V',

@@ -12,8 +12,8 @@ interface Mistake {
 }
 
 /**
- * The first word that is nearly a command: `serach`, or `intent shwo`, which the default command of `intent` would take
- * for an offer id.
+ * Finds the first word that is nearly a command, as in `serach`, or in `intent shwo`: the default command of `intent`
+ * would take it for an offer id.
  */
 export function mistakenCommand(program: Commander, argv: readonly string[]): Mistake | null {
   let group = program;
@@ -34,7 +34,7 @@ export function mistakenCommand(program: Commander, argv: readonly string[]): Mi
 /** The commands of a group without their old names. */
 export const shownIn = (group: Commander): Commander[] => group.commands.filter((one) => !Reflect.get(one, '_hidden'));
 
-/** The command that a command line names, as far as it names one: `partner orders show`. */
+/** The words of the command that a command line names: `partner orders show`. */
 function namedCommand(program: Commander, argv: readonly string[]): string[] {
   const names: string[] = [];
   let group = program;
@@ -57,7 +57,7 @@ const LISTS: Readonly<Record<string, string>> = {
   travellers: 'travellers list',
 };
 
-/** Where what is missing is listed, or else the help of the command. */
+/** Names the list that shows a missing id, or else the help of the command. */
 function whereToLook(error: CommanderError, command: readonly string[]): NextStep[] {
   const [, missing = ''] = error.code === 'commander.missingArgument' ? (/'([a-z-]+)'/.exec(error.message) ?? []) : [];
   const lists: Readonly<Record<string, string | null>> = {
@@ -71,7 +71,7 @@ function whereToLook(error: CommanderError, command: readonly string[]): NextSte
   return [look ? { argv: look.split(' ') } : helpOf(command)];
 }
 
-/** An unknown option that is close to a known one. */
+/** Finds an unknown option that is close to a known one. */
 function mistakenOption(program: Commander, argv: readonly string[]): Mistake | null {
   let command = program;
   for (const [at, word] of argv.entries()) {
@@ -88,11 +88,10 @@ function mistakenOption(program: Commander, argv: readonly string[]): Mistake | 
   return null;
 }
 
-/** The command line with the mistake put right, as a shell takes it. */
+/** Corrects the mistake in the command line. */
 const corrected = (argv: readonly string[], { at, given, meant }: Mistake): string[] =>
   argv.map((word, index) => (index === at ? meant + word.slice(given.length) : word));
 
-/** The help of a command or a group. */
 export const helpOf = (command: readonly string[]) => ({ argv: [...command, '--help'] });
 
 /** An unknown command that is close to a known one. */
@@ -106,10 +105,10 @@ export const mistakenProblem = (argv: readonly string[], mistake: Mistake): Prob
   });
 };
 
-/** An option is missing where its name was mistyped. */
+/** The errors that a mistyped option causes: the required one is then missing. */
 const IN_OPTIONS: readonly string[] = ['commander.unknownOption', 'commander.missingMandatoryOptionValue'];
 
-/** The family that a command line names without a subcommand, where its default command cannot do without an argument. */
+/** The group that a command line names without a subcommand, if its default command is absent or needs an argument. */
 export function familyAlone(error: unknown, program: Commander, argv: readonly string[]): Commander | null {
   const isAlone =
     error instanceof CommanderError && ['commander.help', 'commander.missingArgument'].includes(error.code);
@@ -120,11 +119,11 @@ export function familyAlone(error: unknown, program: Commander, argv: readonly s
 const commandAt = (program: Commander, path: readonly string[]): Commander =>
   path.reduce((inside, name) => inside.commands.find((one) => one.name() === name) ?? inside, program);
 
-/** A command line that was not understood, as a problem that leads to the help of what it names. */
+/** Turns a misunderstood command line into a problem that leads to the help of the command that it names. */
 export function usageProblem(error: unknown, program: Commander, argv: readonly string[]): unknown {
   const command = namedCommand(program, argv);
   const help = helpOf(command);
-  // The value of an option or an argument, refused by what reads it.
+  // The value of an option or an argument is wrong.
   if (isProblem(error, 'usage') && error.next.length === 0) return reworded(error, { next: [help] });
   if (!(error instanceof CommanderError)) return error;
   const inOptions = IN_OPTIONS.includes(error.code);
@@ -150,7 +149,7 @@ export function usageProblem(error: unknown, program: Commander, argv: readonly 
   });
 }
 
-/** An unknown word after a group, which the group's default would call an excess argument. */
+/** Finds an unknown word after a group, which its default command would call an excess argument. */
 function unknownIn(program: Commander, command: readonly string[], argv: readonly string[]): string | null {
   const group = commandAt(program, command);
   const after = argv[argv.lastIndexOf(command.at(-1) ?? '') + 1];

@@ -4,7 +4,7 @@ import { didYouMean, didYouMeanOneOf } from '../../kernel/nearest.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { option } from './command.ts';
 
-/** Seconds from `90`, `90s`, `5m` or `1h`, as milliseconds. */
+/** Reads `90` or `90s`, `5m` or `1h` as milliseconds. */
 export function parseDuration(text: string, flag: string): number {
   const match = /^(\d{1,6})(ms|s|m|h)?$/.exec(text.trim());
   const unit = { ms: 1, s: 1000, m: 60_000, h: HOUR_MS }[match?.[2] ?? 's'];
@@ -41,7 +41,7 @@ const matching = (pattern: string, want: string) =>
     return value;
   });
 
-/** One of the choices, in full or by a beginning that only it has; a refusal names the likely one, or all. */
+/** Reads one of the choices, in full or by a beginning that no other has; a refusal names the likely one, or all. */
 const among = <T extends string>(choices: readonly T[], written: (value: string) => string) =>
   shaped({ type: 'string', enum: choices }, (value, flag): T => {
     const wanted = written(value);
@@ -62,14 +62,14 @@ export const integerOption = (least: number, most: number) =>
     return number;
   });
 
-/** Ages with commas between them. */
+/** Ages, separated by commas. */
 export const agesOption = shaped({ type: 'string', pattern: '^[0-9]{1,2}( ?, ?[0-9]{1,2}){0,7}$' }, (value, flag) => {
   const ages = value.split(',').map((age) => (/^ ?\d{1,2} ?$/.test(age) ? Number(age) : Number.NaN));
   if (ages.length > 8 || !ages.every((age) => age < 18)) throw wrong(flag, value, 'ages of 0 to 17, such as 8,1');
   return ages;
 });
 
-/** Numbers of travellers, from 1, with commas between them. */
+/** Numbers of travellers, from 1, separated by commas. */
 export const passengersOption = shaped({ type: 'string', pattern: '^[1-9](, ?[1-9])*$' }, (value, flag) => {
   if (!/^[1-9](, ?[1-9])*$/.test(value)) throw wrong(flag, value, 'numbers of travellers, such as 3 or 2,3');
   return [...new Set(value.split(',').map(Number))];
@@ -108,7 +108,7 @@ export const arrivalTimeOption = shaped(
   },
 );
 
-/** Hours and minutes as ISO 8601: `12`, `12h30m` or `90m`. */
+/** Reads `12`, `12h30m` or `90m` as an ISO 8601 duration. */
 export const hoursOption = shaped(
   { type: 'string', pattern: '^([0-9]{1,3}h?|[0-9]{1,3}h[0-9]{1,2}m?|[0-9]{1,4}m)$' },
   (value, flag): string => {
@@ -134,20 +134,19 @@ export const namedOption = <const T extends string>(names: readonly T[]) => amon
 /** A decimal as it is written; it never becomes a number. */
 export const decimalOption = matching('^(0|[1-9][0-9]{0,17})([.][0-9]{1,18})?$', 'an amount such as 12.50');
 
-/** A time span that may be nothing at all. */
+/** A time span, or 0 for none. */
 export const overlapOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, (value, flag): number =>
   /^0[smh]?$/.test(value) ? 0 : parseDuration(value, flag),
 );
 
 export const isRepeated = (parse: unknown): boolean => typeof parse === 'function' && 'isRepeated' in parse;
 
-/** An option that is given once for each value. */
+/** An option that may be repeated, once for each value. */
 export const collected = Object.assign(
   (value: string, before: readonly string[] = []): string[] => [...before, value],
   { isRepeated: true },
 );
 
-/** Any text, as it is given. */
 export const text = (value: string): string => value;
 
 export const capitals = (value: string): string => value.trim().toUpperCase();
@@ -159,7 +158,7 @@ export const named = (value: string): string => capitals(value).replace(/[- ]/g,
 export const choice = <const Flags extends string, const T extends string>(flags: Flags, choices: readonly T[]) =>
   option(flags, choices.join(', '), choiceOption(choices));
 
-/** Whom a command of the partner service acts for. */
+/** The partner that a command of the partner service acts for. */
 export const ACTING_PARTNER = option('--partner <id>', 'use the key file of this partner (or FARELOCK_API_KEY)');
 
 export const FOR_CUSTOMER = option(
@@ -184,7 +183,7 @@ export const clusterOptions = [
 
 const SEAT_LIST = /^(?:([A-Z]{3}-[A-Z]{3}):)?((?:\d{1,3}[A-Z]|-)(?:,(?:\d{1,3}[A-Z]|-)){0,8})$/;
 
-/** `12A,12B`, `12A,-/14C` of two flights, `LIS-FRA:12A`. */
+/** `12A,12B`; `12A,-/14C` for two flights; `LIS-FRA:12A` for a named flight. */
 export const seatsOption = shaped({ type: 'string' }, (value, flag) =>
   value
     .toUpperCase()
@@ -196,7 +195,7 @@ export const seatsOption = shaped({ type: 'string' }, (value, flag) =>
     }),
 );
 
-/** Of every command that searches, prices or locks with bags. */
+/** For every command that searches, prices or locks with bags. */
 export const bagOptions = [
   option('--bags <n>', 'checked bags for each traveller', integerOption(0, 5)),
   option('--carry-on', 'a cabin bag for each'),

@@ -3,13 +3,13 @@ import * as z from 'zod';
 /** The documents that a command prints under --json. */
 export interface Published {
   readonly document: z.ZodType;
-  /** Other documents of the same command, by what they are. */
+  /** Other documents of the same command, by kind. */
   readonly others?: Readonly<Record<string, z.ZodType>>;
   /** The document of --dry-run. */
   readonly plan?: z.ZodType;
-  /** The same document again and again: one on a line, as things change. */
+  /** True if the document is printed again as things change, one on a line. */
   readonly streams?: true;
-  /** The lines of --ndjson, by what they are. */
+  /** The lines of --ndjson, by kind. */
   readonly lines?: Readonly<Record<string, z.ZodType>>;
 }
 
@@ -51,7 +51,7 @@ export const day = z
   .regex(/^\d{4}-\d\d-\d\d$/)
   .describe('YYYY-MM-DD.');
 
-/** An answer of the service that was paid for. */
+/** The document of a paid answer, with its payment. */
 export const paid = <T extends z.ZodRawShape>(document: z.ZodObject<T>) =>
   z.strictObject({ ...document.shape, payment: payment.optional() });
 

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isRecord } from '../../terminal/index.ts';
 import type { CommandSpec } from './command.ts';
 
-/** From src/cli/ in a checkout, from dist/ (or a folder in it) in the package. */
+/** From dist/ or a folder in it, or from src/cli/spec/ in a checkout. */
 const CANDIDATES = ['../docs/schemas/', '../../docs/schemas/', '../../../docs/schemas/'];
 
 function folder(): string {
@@ -22,7 +22,7 @@ export const schemaNames = (): string[] =>
     .map((file) => file.slice(0, -ENDING.length))
     .sort();
 
-/** The name of a command's schema: of an old name, that of the command that took its place. */
+/** The name of a command's schema; an old name has the schema of the command to use instead. */
 export const schemaNameOf = ({ name, now = name }: Pick<CommandSpec, 'name' | 'now'>): string =>
   (now.split(/ [<-]/)[0] ?? name).replaceAll(' ', '-');
 
@@ -34,8 +34,8 @@ export const readSchema = (name: string): Record<string, unknown> =>
   JSON.parse(readFileSync(join(folder(), `${name}${ENDING}`), 'utf8')) as Record<string, unknown>;
 
 /**
- * The fields that `--json` can choose: of a command's document or of the entries of its list, of its other forms, and of
- * the rows of its plan. None: they are not fixed.
+ * The fields that `--json` can choose: of a command's document or the entries of its list, of its other documents, and
+ * of the rows of its plan. Empty if they are not fixed.
  */
 export function fieldsOf(spec: Pick<CommandSpec, 'name' | 'now' | 'list'>): string[] {
   const { list } = spec;
@@ -46,7 +46,7 @@ export function fieldsOf(spec: Pick<CommandSpec, 'name' | 'now' | 'list'>): stri
   return [...new Set([chosen, ...Object.values(others).map(onlyEntryOf), entryOf(plan, 'plan')].flatMap(namesOf))];
 }
 
-/** The entry of a document that is one list; another document itself. */
+/** The entry of a document that is only a list; any other document itself. */
 function onlyEntryOf(schema: unknown): unknown {
   const [[name, more] = []] = [Object.keys(isRecord(schema) && isRecord(schema.properties) ? schema.properties : {})];
   return (name !== undefined && more === undefined && entryOf(schema, name)) || schema;
@@ -58,7 +58,7 @@ function entryOf(schema: unknown, list: string): unknown {
   return isRecord(lists) ? lists.items : null;
 }
 
-/** The names of the properties of an object, or of any of several. */
+/** The names of the properties of an object, or of all its alternatives. */
 function namesOf(schema: unknown): string[] {
   if (!isRecord(schema)) return [];
   const { properties, anyOf } = schema;

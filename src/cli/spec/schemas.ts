@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Published } from './published.ts';
 
-/** `{ error }`: what any command prints under --json when it fails. */
+/** The document of any command under --json when it fails. */
 const ERROR_DOCUMENT = z.strictObject({
   error: z.strictObject({
     code: z.string().describe('Stable; farelock explain <code> says more.'),
@@ -63,7 +63,7 @@ const whole = (name: string, schema: object): object => ({
   ...schema,
 });
 
-/** One of several: the `document`, another form of it, or the `plan` of --dry-run. */
+/** One of several documents, each under its kind; `plan` is that of --dry-run. */
 const either = (kinds: Readonly<Record<string, z.ZodType>>): object => ({
   anyOf: Object.keys(kinds).map((kind) => ({ $ref: `#/$defs/${kind}` })),
   $defs: Object.fromEntries(Object.entries(kinds).map(([kind, schema]) => [kind, plain(schema)])),

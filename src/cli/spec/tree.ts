@@ -12,7 +12,7 @@ import {
 import { shownIn } from './mistaken.ts';
 import { durationOption, usdcOption } from './options.ts';
 
-/** A command line that was understood: what to run, and with what. */
+/** A command line that was understood: the command to run, and its options. */
 export interface Invocation {
   /** `search`, `intent create`, … */
   readonly name: string;
@@ -29,7 +29,6 @@ interface ProgramOutput {
 
 type Start = (invocation: Invocation) => void;
 
-/** The options that every command takes. */
 export const GLOBAL_OPTIONS: readonly ParameterSpec[] = [
   option('--profile <name>', 'where to run: local (embedded), or a profile from the settings'),
   option('--keypair <path>', 'keypair file of the wallet, - for standard input'),
@@ -50,8 +49,8 @@ export const GLOBAL_OPTIONS: readonly ParameterSpec[] = [
 ];
 
 /**
- * The tree that commander parses with and prints help from. Loads nothing of a command, and holds no more than a command
- * line needs (neededFor).
+ * Builds the tree that commander parses with and prints help from. Loads nothing of a command, and adds only the
+ * commands that the command line needs (neededFor).
  */
 export function buildTree(
   tool: ToolSpec,
@@ -88,7 +87,7 @@ export function buildTree(
   return program;
 }
 
-/** Cells that a text beside its term needs; commander's own 40 would cut words at 60 columns. */
+/** The least width of a text beside its term; commander's own 40 would cut words at 60 columns. */
 const LEAST_TEXT = 20;
 
 /** The help on one screen; `help --all` has the rest. */
@@ -106,7 +105,7 @@ function overviewText({ summary, overview }: ToolSpec, width: number): string {
 
 const firstWord = ({ name }: CommandSpec): string => name.split(' ')[0] ?? '';
 
-/** The part of the tree that is needed: the commands that begin with a word, or all; `isWhole`: for the help of all. */
+/** The part of the tree to build: the commands that begin with `first`, or all. `isWhole` is for the help of all. */
 interface Needed {
   readonly first: string | null;
   readonly isWhole?: boolean;
@@ -114,9 +113,9 @@ interface Needed {
 
 const ALL: Needed = { first: null };
 
-/** Setting up all 90 commands, with all options, takes 5 ms. */
+/** Limits the tree to a command line: setting up all 90 commands, with all options, takes 5 ms. */
 export function neededFor(tool: ToolSpec, [word = '--help', ...more]: readonly string[]): Needed {
-  // The first help and the version are of no command.
+  // The short help and the version need no command.
   const isOfNone = more.length === 0 && ['--help', '-h', '--version', '-V'].includes(word);
   return isOfNone || everyCommandOf(tool).some((spec) => firstWord(spec) === word) ? { first: word } : ALL;
 }
@@ -144,7 +143,7 @@ function addCommand(program: Commander, tool: ToolSpec, spec: ToolCommand, start
   });
 }
 
-/** Options before a subcommand belong to it: commander reads `--wait` of `search updates` as one of `search`. */
+/** Passes options before a subcommand on to it: commander reads `--wait` of `search updates` as one of `search`. */
 function passOptions(parent: Commander, child: Commander): void {
   for (const one of parent.options) {
     const name = one.attributeName();
@@ -156,7 +155,7 @@ function passOptions(parent: Commander, child: Commander): void {
   }
 }
 
-/** The group of a path, made when the first of its commands comes. */
+/** Finds the group of a path, or makes it for its first command. */
 function groupAt(program: Commander, tool: ToolSpec, path: readonly string[]): Commander {
   return path.reduce((group, name, depth) => {
     const known = group.commands.find((one) => one.name() === name);
@@ -164,7 +163,7 @@ function groupAt(program: Commander, tool: ToolSpec, path: readonly string[]): C
   }, program);
 }
 
-/** A group without a command of its own: its help is one short screen, its subcommands at any depth with their arguments. */
+/** Sets up a group. Its help is one short screen: its subcommands at any depth, with their arguments. */
 function familyOf(group: Commander, tool: ToolSpec, path: readonly string[]): Commander {
   const name = ['farelock', ...path].join(' ');
   const termOf = (one: Commander): string => {
