@@ -39,7 +39,7 @@ import { problemDocument, problemLines, type TypedNames } from '../view/index.ts
 
 const ACTS: ReadonlySet<unknown> = new Set(['pays', 'changes', 'runs']);
 
-/** The outside of the tool, as tests give it too. */
+/** Everything outside the tool, which tests replace. */
 interface World {
   readonly tool: ToolSpec;
   readonly version: string;
@@ -51,7 +51,7 @@ interface World {
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
   readonly prompts: (signal: AbortSignal, isPlain: boolean) => Prompts;
-  /** The allowance of the program that drives the tool; absent: a person drives it. */
+  /** The allowance of the program that drives the tool; absent if a person does. */
   readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */
   readonly pager?: Pager | undefined;
@@ -63,17 +63,17 @@ interface World {
   readonly answered?: ((paymentIds: readonly string[]) => void) | undefined;
 }
 
-/** Runs one command line to its exit code. The one place where problems are caught and printed. */
+/** Runs one command line to its exit code. Only here are problems caught and printed. */
 export async function runTool(argv: readonly string[], world: World): Promise<number> {
   let terminal: Terminal | null = null;
   let invocation: Invocation | null = null;
   let session: Session | null = null;
-  // The shell calls it with every press of a key; the help leaves it out.
+  // The shell runs `complete` whenever Tab is pressed; the help does not list it.
   if (argv[0] === 'complete') return (await import('../completion/index.ts')).complete(argv.slice(1), world);
   const deadline = new AbortController();
   const signal = AbortSignal.any([world.interrupted, deadline.signal]);
   try {
-    // Alone on a terminal: the walk of questions. Elsewhere: the help.
+    // Without a command: the guided walk on a terminal, the help elsewhere.
     const isAlone = argv.every((word) => word === '--plain');
     const isGuided = isAlone && world.streams.stdin.isTTY && world.streams.stderr.isTTY;
     invocation = parse(isGuided ? ['guided', ...argv] : argv, world);
@@ -91,7 +91,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     const { now } = invocation.spec;
     if (now !== undefined) terminal.aside([`farelock ${invocation.name} is now farelock ${now}.`]);
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
-    // A command that only reads may look for what is wrong.
+    // Not for commands that only read or are local: they may be looking for the mistake.
     if (ACTS.has(invocation.spec.effect)) (await loadTable()).checkVariables(world.environment);
     const { openSession } = await loadSession();
     const opened = await openSession({
@@ -144,9 +144,9 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
 /** The part of the world that parsing needs. */
 type Reader = Pick<World, 'tool' | 'version' | 'streams'>;
 
-/** null after help or the version was printed. */
+/** Parses a command line; null if help or the version was printed. */
 export function parse(argv: readonly string[], world: Reader): Invocation | null {
-  // `--json` takes an optional value: in `order --json ord_1` the id is not a list of fields.
+  // `--json` may have a value: in `order --json ord_1` the id is not a list of fields.
   const moved = withBareJson(argv);
   try {
     const parsed = parseOnce(argv, world);
@@ -191,7 +191,7 @@ function parseOnce(argv: readonly string[], { tool, version, streams }: Reader):
     }
     throw usageProblem(error, program, argv);
   }
-  // `intent shwo` would go on with an offer of that name.
+  // `intent shwo` would otherwise take `shwo` for an offer.
   const mistake = mistakenCommand(program, argv);
   if (mistake) throw mistakenProblem(argv, mistake);
   return invocation;
@@ -222,11 +222,11 @@ async function chosenFields({ name, spec, globals }: Invocation): Promise<string
   return wanted;
 }
 
-/** The interruption that ended a command; null also for a problem with its own next steps. */
+/** The interruption that ended a command; null also for a problem that has next steps of its own. */
 const untoldCutOff = (error: unknown, signal: AbortSignal): Problem | null =>
   isProblem(error) && error.next.length > 0 ? null : cutOffBy(error, signal);
 
-/** Trouble with a file of this machine, with the file's name, which an embedded service leaves out of its answer. */
+/** Adds the name of the file to a storage problem: an embedded service leaves it out of its answer. */
 async function withFile(error: unknown, session: Session | null, environment: Environment): Promise<unknown> {
   const trouble = storageTrouble(error);
   if (!trouble) return error;
@@ -236,14 +236,14 @@ async function withFile(error: unknown, session: Session | null, environment: En
   return asHome(named, session.home, environment);
 }
 
-/** The problem in words that count what this command has paid for before. */
+/** Rewords a problem to count what this command has paid before. */
 const charged = (error: Problem, session: Session): Promise<Problem> =>
   loadFailed().then(
     ({ asCharged }) => asCharged(error, session),
     () => error,
   );
 
-/** Commands that help now: the problem's own, else those that go with its code; at least one. */
+/** The commands that help: those of the problem itself, else those of its code; at least one. */
 async function nextSteps(error: unknown, failed: Parameters<typeof nextStepsOf>[1]): Promise<readonly NextStep[]> {
   const told = isProblem(error) ? error : missingNative(error);
   if (told === null) return [{ argv: [...failed.argv, '--verbose'] }];
@@ -296,7 +296,7 @@ const isPlain = ({ plain }: Invocation['globals'], environment: Environment): bo
 const isPlainAlways = ({ FARELOCK_PLAIN }: Environment): boolean =>
   FARELOCK_PLAIN !== undefined && !['', '0', 'false'].includes(FARELOCK_PLAIN);
 
-/** Prints what a command failed with, once: one document under --json, lines for a person otherwise. @returns the exit code */
+/** Prints the problem once: one document under --json, lines for a person otherwise. @returns the exit code */
 function report(
   error: unknown,
   next: readonly NextStep[],
@@ -326,7 +326,7 @@ function stackLines(error: unknown): string[] {
   return error.cause === undefined ? own : [...own, 'caused by', ...stackLines(error.cause)];
 }
 
-/** Trouble with a file of the home, or with the home itself where its folder can't be made. */
+/** Rewords a storage problem if the folder of the home itself cannot be made. */
 function asHome(trouble: Problem, home: string, { FARELOCK_HOME }: Environment): Problem {
   if (!isProblem(trouble, 'storage_not_writable', 'storage_failed') || isFolder(home)) return trouble;
   const { reason } = trouble.detail ?? {};
@@ -346,7 +346,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // The trouble itself says why a path cannot be read.
+    // The problem itself says why the path cannot be read.
     return false;
   }
 }
