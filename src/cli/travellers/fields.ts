@@ -17,7 +17,7 @@ export type TypedField =
   | { readonly kind: 'value'; readonly value: string }
   /** A date with two readings, both as YYYY-MM-DD. */
   | { readonly kind: 'either'; readonly days: readonly [string, string] }
-  /** No date or no country; a sentence that says so. */
+  /** Not a date, or not a country; the message says which. */
   | { readonly kind: 'wrong'; readonly message: string };
 
 /**
@@ -53,7 +53,7 @@ const SEPARATORS = /[\s./\p{Pd}]/gu;
 const phoneNumber = (text: string): string =>
   text.normalize('NFKC').replaceAll('(0)', '').replace(SEPARATORS, '').replace(/[()]/g, '').replace(/^00/, '+');
 
-/** The passengers of a file with every field in the form that is booked; unreadable ones stay. */
+/** The passengers of a file, each field in the form that is booked; unreadable fields stay. */
 export const plainPassengers = (list: readonly unknown[], nowMs: number): unknown[] =>
   list.map((passenger) =>
     typeof passenger === 'object' && passenger !== null && !Array.isArray(passenger)
@@ -67,7 +67,7 @@ function plainField(field: string, value: unknown, nowMs: number): unknown {
   return read.kind === 'value' ? read.value : value;
 }
 
-/** The passengers that a person types for a lock, kept sealed until it ends, so that an interruption loses none. */
+/** Keeps the passengers that a person types for a lock, sealed until it ends, so that an interruption loses none. */
 export async function openTyped(
   { session, terminal }: Pick<CommandContext, 'session' | 'terminal'>,
   { intent_id: id, expires_at }: Pick<Intent, 'intent_id' | 'expires_at'>,
@@ -97,15 +97,12 @@ export function typedText(typed: readonly TravellerFields[]): string {
   return names.length === 0 ? 'the passengers' : names.join(' and ');
 }
 
-/**
- * `languages`: those spoken where passports are given out; their names of countries come with Node (Unicode CLDR).
- * `also`: names in use that those lists do not have.
- */
+/** `languages`: those of passports; Node has their names of countries (Unicode CLDR). `also`: other names in use. */
 const { languages, also }: { languages: string; also: Readonly<Record<string, string>> } = names;
 
 /**
- * The code of a country: its alpha-2 or alpha-3 code as given, in capitals, or the alpha-2 code of its name in English or
- * another language; null where no country, or more than one, has that name.
+ * Finds the code of a country: a given alpha-2 or alpha-3 code in capitals, or the alpha-2 code of its name in English
+ * or another language. Null if no country has that name, or more than one.
  */
 export function countryNamed(text: string): string | null {
   const code = text.trim().toUpperCase();
@@ -157,17 +154,17 @@ type FieldRules = Pick<PassengerRules, 'departureDate' | 'today' | 'ages' | 'sea
 export interface Asked {
   /** Precedes each question. */
   readonly who?: string;
-  /** Answers from before an interruption: only the fields after them are asked for. */
+  /** Answers from before an interruption: only the fields after them are asked. */
   readonly known?: TravellerFields | undefined;
-  /** Whose e-mail and phone number are proposed: the passenger who receives all e-mails. */
+  /** The passenger who receives all e-mails: this e-mail and phone number are proposed. */
   readonly first?: TravellerFields | undefined;
   /** Called after each answer, with all of them. */
   readonly onAnswer?: (answers: TravellerFields) => Promise<void>;
 }
 
 /**
- * Asks for fields of one person; each answer is checked at once, and asked again until it is right. Esc goes back a
- * field, and out of the first one. Typed answers stay as presets.
+ * Asks for fields of one person. Each answer is checked at once, and asked again until it is right. Esc goes back a
+ * field, and from the first one out. Typed answers stay as presets.
  */
 export async function askFields(
   ask: FieldPrompts,
@@ -234,7 +231,7 @@ async function askField(
   return chosen.kind === 'answer' ? chosen : askField(ask, field, message, rules, nowMs, preset);
 }
 
-/** The values of an answer that can be booked: two days are a choice for the person. Without any, a sentence why. */
+/** The readings of an answer that can be booked: of two days a person chooses one. Without any, a sentence says why. */
 async function checkedValues(field: PassengerField, text: string, rules: FieldRules, nowMs: number) {
   const read = typedField(field, text, nowMs);
   if (read.kind === 'wrong') return { bookable: [], wrong: read.message };

@@ -41,14 +41,14 @@ interface PassengersFrom {
   readonly passengers?: string | undefined;
   /** Names of saved travellers; the first receives all e-mails. */
   readonly traveller?: readonly string[] | undefined;
-  /** The lock; typed passengers are kept until its end. */
+  /** The lock: typed passengers are kept until it ends. */
   readonly intent: Pick<Intent, 'intent_id' | 'expires_at'>;
 }
 
 /**
- * The passengers of a booking: saved travellers, a file, standard input (`-`), or asked for on a terminal.
+ * Reads the passengers of a booking: saved travellers, a file, standard input (`-`), or answers on a terminal.
  * @throws Problem `passengers_invalid` with everything that is wrong (`detail.issues`), `traveller_not_found`,
- *   `file_unreadable`, `input_required`, and `usage` where both are given
+ *   `file_unreadable`, `input_required`, and `usage` if both a file and travellers are given
  */
 export async function readPassengers(
   context: CommandContext,
@@ -73,7 +73,7 @@ export async function readPassengers(
   const issues = await checkPassengers(list, rules);
   const bookable = bookablePassengers(list, issues);
   if (bookable) return bookable;
-  // Two of them are one person: they are not offered again.
+  // Each was checked when typed, so the list as a whole is wrong, such as one person twice: it is not offered again.
   if (source === undefined) await (await openTyped(context, from.intent)).keep([]);
   const name = source === undefined ? 'The list of passengers' : sourceName(source);
   checkAges(issues);
@@ -98,7 +98,7 @@ function checkAges(issues: readonly PassengerIssue[]): void {
   });
 }
 
-/** The rules for the next passenger: of the seats for children too, the first that is left. */
+/** The rules for the next passenger; of a fare with children, those of the first seat that is left. */
 export function rulesForNext(rules: PassengerRules, before: readonly TravellerFields[]): PassengerRules {
   if (!rules.ages) return rules;
   const { on, seats } = rules.ages;
@@ -116,8 +116,8 @@ export function seatNote({ ages, seat }: PassengerRules): string {
 }
 
 /**
- * Passports that expire before the journey ends, as far as this home knows the journey; shown before anything is paid. The
- * service takes them, since they may be renewed in time.
+ * Warns of passports that expire before the journey ends, as far as this home knows the journey, before anything is
+ * paid. The service takes them, since they may be renewed in time.
  */
 export function passportWarnings(
   passengers: readonly Passenger[],
@@ -164,7 +164,7 @@ async function askPassengers(
 
 const LISTED_IN = 'passengers.json';
 
-/** The passengers of a file of that name in the working folder, where at most some fields are missing from it; else none. */
+/** The passengers of that file in the working folder; none if it has mistakes other than missing fields. */
 async function listedHere(context: CommandContext, rules: PassengerRules): Promise<TravellerFields[]> {
   const path = join(context.folder ?? '', LISTED_IN);
   if (!existsSync(path)) return [];
@@ -183,8 +183,8 @@ async function listedHere(context: CommandContext, rules: PassengerRules): Promi
 const MOST_BYTES = 1_048_576;
 
 /**
- * The passengers in a JSON file, or on standard input (`-`): an array, `{ "passengers": […] }`, or one passenger
- * alone. Nothing of their fields is checked.
+ * Reads passengers from a JSON file, or from standard input (`-`): an array, `{ "passengers": […] }`, or one passenger
+ * alone. Does not check their fields.
  * @throws Problem `file_unreadable`, which quotes nothing of the text
  */
 export async function readPassengerFile(
@@ -215,7 +215,7 @@ function passengerList(text: string, source: string): unknown[] {
   try {
     parsed = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
-    // The parser's own words quote the text, and the text is private.
+    // The parser quotes the text in its message, and the text is private.
     throw unreadable(`${sourceName(source)} is not JSON.`);
   }
   if (Array.isArray(parsed)) return parsed;
@@ -232,7 +232,7 @@ const unreadable = (
   cause?: unknown,
 ) => problem('file_unreadable', { message, fix, cause });
 
-/** The rules for a saved traveller: those of a passenger of an unknown flight. */
+/** The rules for a saved traveller, who has no flight yet. */
 const rulesOf = (nowMs: number): PassengerRules => ({
   count: 1,
   departureDate: null,
@@ -241,7 +241,7 @@ const rulesOf = (nowMs: number): PassengerRules => ({
 });
 
 /**
- * The fields of one traveller, from a JSON file or from standard input (`-`). A passport may be left out.
+ * Reads the fields of one traveller from a JSON file or from standard input (`-`). A passport may be left out.
  * @throws Problem `passengers_invalid`, `file_unreadable`
  */
 export async function travellerFromFile(context: CommandContext, source: string): Promise<TravellerFields> {
@@ -269,7 +269,7 @@ function fieldsOf(passenger: unknown): TravellerFields {
   return fields;
 }
 
-/** Asks a person for a traveller; the passport only when they want it kept. @throws Problem `input_required` */
+/** Asks for a traveller's fields; for a passport only if it is to be saved. @throws Problem `input_required` */
 export async function askTraveller(context: CommandContext): Promise<TravellerFields> {
   const prompts = context.terminal.ask('a file, or - for standard input,');
   const nowMs = context.clock.now();
@@ -282,7 +282,7 @@ export async function askTraveller(context: CommandContext): Promise<TravellerFi
 /** Details of a saved traveller that a booking may still need. */
 export interface TravellerState {
   readonly passport: 'none' | 'valid' | 'expired';
-  /** Unknown fields that a lowcost booking needs. */
+  /** Missing fields that a lowcost booking needs. */
   readonly missing: readonly PassengerField[];
 }
 
@@ -303,7 +303,7 @@ export function travellerName(given: string): string {
   });
 }
 
-/** The saved traveller of a name. @throws Problem `traveller_not_found` */
+/** Finds a saved traveller by name. @throws Problem `traveller_not_found` */
 export async function travellerNamed({ session }: CommandContext, name: string): Promise<SavedTraveller> {
   const travellers = await (await session.store()).travellers();
   const found = await travellers.find(name);
@@ -311,7 +311,7 @@ export async function travellerNamed({ session }: CommandContext, name: string):
   throw problem('traveller_not_found', { message: `No saved traveller ${name}.`, next: [farelock`travellers list`] });
 }
 
-/** Saved fields as the passenger of a booking; travel documents only where the booking needs them. */
+/** Makes a passenger of saved fields; travel documents only if the booking needs them. */
 export const passengerFrom = (fields: TravellerFields, rules: PassengerRules): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fields).filter(
@@ -320,9 +320,9 @@ export const passengerFrom = (fields: TravellerFields, rules: PassengerRules): R
   );
 
 /**
- * Saved travellers as the passengers of a booking, in the order of their names.
- * @throws Problem `traveller_not_found`, `passengers_invalid`, such as for a missing or expired passport, before anything
- *   is paid
+ * Makes passengers of saved travellers, in the order of the names.
+ * @throws Problem `traveller_not_found`, or `passengers_invalid`, such as for a missing or expired passport, before
+ *   anything is paid
  */
 async function savedPassengers(
   context: CommandContext,
