@@ -2,7 +2,7 @@ import type { Environment } from '../settings/index.ts';
 
 export const loadLatest = () => import('./latest.ts');
 
-/** True where a person may see a notice of a newer version: on a terminal, not in a script or a build. */
+/** True if a person may see a notice of a newer version: on a terminal, not in a script or a build. */
 export const isNoticeWanted = (
   argv: readonly string[],
   environment: Environment,

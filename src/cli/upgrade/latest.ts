@@ -8,11 +8,11 @@ import { overNetwork } from '../../kernel/network.ts';
 import { writeWhole } from '../../kernel/storage.ts';
 import type { Environment } from '../settings/index.ts';
 
-/** The newest version that npm's registry has, and the note of it in the home. */
+/** The newest version in npm's registry, as noted in the home. */
 interface Looked {
   /** Epoch ms. */
   readonly looked_at: number;
-  /** null: the registry did not say. */
+  /** Null if the registry did not say. */
   readonly latest: string | null;
 }
 
@@ -20,7 +20,7 @@ const PUBLIC = 'https://registry.npmjs.org/';
 const LONGEST_MS = 5_000;
 const noteOf = (home: string): string => join(home, 'update.json');
 
-/** null before the first look. */
+/** The last look; null before the first one. */
 function lastLook(home: string): Looked | null {
   try {
     const { looked_at, latest } = JSON.parse(smallText(noteOf(home)) ?? '') as Partial<Looked>;
@@ -52,7 +52,7 @@ export async function latestVersion(environment: Environment, signal: AbortSigna
   }
 }
 
-/** npm's own order: its variable, the user's .npmrc, the public registry. */
+/** Finds the registry as npm does: its variable, the user's .npmrc, the public registry. */
 export function registryOf(environment: Environment): string {
   const named = environment.npm_config_registry ?? environment.NPM_CONFIG_REGISTRY ?? fromNpmrc(environment);
   return named !== undefined && /^https?:/.test(named) && URL.canParse(named) ? named : PUBLIC;
@@ -82,8 +82,8 @@ interface NoticeGiven {
 }
 
 /**
- * The line about a newer version, of the last look; at most once a day it starts another look for the next command.
- * The look is noted before it begins, so that a registry that never answers is asked once a day too.
+ * The line about a newer version, as of the last look. At most once a day it starts another look, for the next command.
+ * The look is noted before it begins, so that a registry that never answers is asked only once a day too.
  */
 export function updateNotice({ home, version, nowMs, look }: NoticeGiven): string | null {
   if (!existsSync(home)) return null;
@@ -96,7 +96,7 @@ export function updateNotice({ home, version, nowMs, look }: NoticeGiven): strin
   return `farelock ${last.latest} is out; this is ${version}. Next: farelock upgrade`;
 }
 
-/** Runs `farelock upgrade` as a process of its own, which notes its finding. */
+/** Runs `farelock upgrade` in a process of its own, which notes what it finds. */
 export function lookInBackground(script: string, environment: Environment): void {
   const child = spawn(process.execPath, [script, 'upgrade', '--json', '--quiet'], {
     detached: true,
@@ -104,7 +104,7 @@ export function lookInBackground(script: string, environment: Environment): void
     windowsHide: true,
     env: { ...environment },
   });
-  // Without a process the next look is tomorrow's.
+  // If the process cannot start, the next look is tomorrow.
   child.once('error', () => undefined);
   child.unref();
 }
