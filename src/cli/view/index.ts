@@ -7,12 +7,12 @@ import { harmless, type Terminal, wrapBehind } from '../../terminal/index.ts';
 
 export { quoted } from '../../kernel/shell-word.ts';
 
-/** Text for a transaction, as a link where the terminal opens them. */
+/** Links a text to a transaction, where the terminal opens links. */
 export type Linked = (text: string, transaction: string, network: string) => string;
 
 const unlinked: Linked = (text) => text;
 
-/** The payment and its short transaction (in full: `payments`); nothing where no money moved. */
+/** The payment and its shortened transaction (`payments` shows it in full); no lines if nothing was paid. */
 export function costLines(payment: PaymentReceipt | null, linked: Linked = unlinked): string[] {
   if (!payment) return [];
   const { transaction: id, network } = payment;
@@ -37,14 +37,14 @@ export const shortened = (text: string): string => (text.length > 20 ? `${text.s
 /** The shortest command that locks an offer, by its id or its number. */
 export const lockCommand = (offer: string, bags: readonly string[] = []) => farelock`intent ${offer} ${[...bags]}`;
 
-/** The next command for an offer: one of the lowcost tier has a fare menu to choose from first. */
+/** The next command for an offer; an offer of the lowcost tier first has a fare menu to choose from. */
 export const offerCommand = (
   offerId: string,
   /** Its id, or its number. */
   short = offerId,
 ) => (isMenuOffer(offerId) ? farelock`offer ${short}` : lockCommand(short));
 
-/** Escrows are in US dollars. */
+/** True for a price in US dollars, the currency of all escrows. */
 export const isLockable = ({ total_currency }: { readonly total_currency: string }): boolean =>
   total_currency === 'USD';
 
@@ -75,13 +75,13 @@ export function money(decimal: string): string {
   return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
-/** The steps of a plan, numbered, in lines that fit. */
+/** The numbered steps of a plan, in lines that fit. */
 export const stepLines = (steps: readonly string[], width: number): string[] =>
   steps.flatMap((step, index) => wrapBehind(`  ${index + 1}. `, step, width));
 
 export const DRY_RUN = 'Dry run. This command would:';
 
-/** The view of --dry-run: the steps that the real run would take, with nothing done. */
+/** Prints what the real run would do, for --dry-run. */
 export function printPlan(terminal: Terminal, steps: readonly Text[], facts: Record<string, unknown> = {}): 0 {
   terminal.result(
     { dry_run: true, plan: steps.map((step) => textOf(step)), ...facts },

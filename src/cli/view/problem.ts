@@ -15,12 +15,12 @@ export const problemDocument = (error: Problem, next: readonly NextStep[] = erro
   },
 });
 
-/** A field of a service in the words of the command line, with the given value; null for one without such words. */
+/** Names a field of a service as the command line does, with the given value; null if it has no such name. */
 export type TypedNames = (field: string) => { readonly name: string; readonly value: string | null } | null;
 
 /**
- * A problem for a person: what failed, why, what to do, and the command that does it. Where several fields are wrong,
- * each has a line between the first and the last.
+ * Words a problem for a person: what failed, why, what to do, and the command that does it. If several fields are
+ * wrong, each has a line between the first and the last.
  */
 export function problemLines(
   error: Problem,
@@ -33,7 +33,7 @@ export function problemLines(
   const said = error.said(paint.usdc);
   const [only] = error.code === 'invalid_request' && issues.length === 1 ? issues : [];
   const isSaid = typeof only === 'string';
-  // An issue's second sentence is what to do.
+  // The second sentence of an issue says what to do.
   const [, fault, remedy] = /^(.*?[.?!]) (\p{Lu}.*)$/su.exec(isSaid ? only : '') ?? [];
   const [first = '', ...more] = wrap(harmless(isSaid ? sentence(fault ?? only) : said.message), width - 2);
   const why = (isSaid ? [] : issues).flatMap((issue) =>
@@ -60,18 +60,18 @@ export function problemLines(
   ];
 }
 
-/** A name that begins small, such as `toCurrency`, stays as it is written. */
+/** Capitalises a sentence, unless it begins with a name such as `toCurrency`. */
 const sentence = (text: string): string => (/^[a-z]+[A-Z]/.test(text) ? text : capital(text));
 
-/** A row of a group, and the line as it should be. */
+/** A line under a mistake: a row of its group, or the corrected line. */
 interface Under {
   readonly row?: string;
   readonly corrected?: string;
 }
 
 /**
- * The mistakes: those of many rows by their kind, then the others, each in a sentence; after the last one of a line, the
- * corrected line, never broken.
+ * Lists the mistakes: first those of many rows, by kind, then the others, each in a sentence. A corrected line follows
+ * the last mistake of its line, and is never broken.
  */
 function issuesOf({ detail }: Problem, typed: TypedNames): (string | Under)[] {
   const issues = recordsOf(detail?.issues);
@@ -144,7 +144,7 @@ function factsOf(error: Problem, message: string, usdc: Usdc): string[] {
       ? [[name, sayFact(name, String(value), usdc)]]
       : [],
   );
-  // Only what the message does not say already.
+  // Only facts that the message does not say already.
   const unsaid = facts.filter(
     ([, value]) => !message.includes(value) && !error.next.some((step) => lineOf(step).includes(value)),
   );
@@ -153,7 +153,7 @@ function factsOf(error: Problem, message: string, usdc: Usdc): string[] {
     : [unsaid.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`).join(', ')];
 }
 
-/** The services write amounts as atomic units, and moments for programs. */
+/** Words a fact: the services send atomic amounts, and times for programs. */
 function sayFact(name: string, value: string, usdc: Usdc): string {
   if (/(^|_)amount$/.test(name) && /^\d+$/.test(value)) return usdc(BigInt(value));
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? utcTime(value) : value;

@@ -5,7 +5,7 @@ import { money } from '../index.ts';
 
 /** A fare as a line of the screen needs it: from an ungrouped offer, or from an option of a grouped one. */
 export interface Fare extends Omit<FareOption, `${string}_penalty_${string}`> {
-  /** True when an airline that flies it sells it. */
+  /** True if the seller is an airline that flies it. */
   readonly isAirlines: boolean;
   readonly needsPassports: boolean;
 }
@@ -23,8 +23,8 @@ const flies = ({ slices }: Offer, name: string): boolean =>
 
 /**
  * The fares of an itinerary, one for each family: what a traveller can tell apart (brand, bags, conditions). The
- * service's own choice comes first, then the cheapest of each other family; the same family from pricier sellers is
- * only counted, for it gives nothing more. Prices are compared within one currency alone.
+ * service's own choice comes first, then the cheapest of each other family. The same family from pricier sellers is
+ * only counted. Prices are compared within one currency alone.
  */
 export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number } {
   const options = offer.fare_options ?? [];
@@ -54,11 +54,11 @@ const rankOf = (fare: PricedFare): number => Number(priceShown(fare) ?? Infinity
 
 type PricedFare = Pick<Fare, 'total_amount_decimal' | 'with_bags'>;
 
-/** The price with the bags of the search, where it had some; null: the seller does not tell it. */
+/** The price, with the bags of the search if it had some; null if the seller does not disclose it. */
 export const priceShown = ({ total_amount_decimal, with_bags }: PricedFare): string | null =>
   with_bags ? with_bags.total_amount_decimal : total_amount_decimal;
 
-/** The bags of a fare: how many are included or, of a search with bags, what they add to the fare. */
+/** The included bags of a fare or, in a search with bags, what they add to its price. */
 export const bagsText = ({ checked_bags_included, with_bags }: Pick<Fare, 'checked_bags_included' | 'with_bags'>) => {
   if (!with_bags) return String(checked_bags_included ?? '–');
   if (with_bags.way === 'unknown') return '–';
@@ -84,7 +84,7 @@ export type NumberedFare = Fare & { readonly number: string };
 export interface ListRow {
   readonly offer: Offer;
   readonly fares: readonly NumberedFare[];
-  /** Pricier fares like those, from other sellers. */
+  /** Number of pricier fares of these families, from other sellers. */
   readonly sameForMore: number;
 }
 

@@ -28,9 +28,9 @@ export function suitingText(request: OfferFilters): string {
   return words.length === 0 ? '' : ` that suit ${words.join(' ')}`;
 }
 
-/** `12 fares hidden: 7 by --max-duration, 3 by --refundable; not disclosed: 2 for --refundable`; null where none is. */
+/** `12 fares hidden: 7 by --max-duration, 3 by --refundable; not disclosed: 2 for --refundable`; null if none is. */
 export function hiddenText(hidden: readonly Hidden[] | undefined): string | null {
-  // A price in another currency has words of its own (incompleteText).
+  // Prices in other currencies have words of their own (incompleteText).
   const all = (hidden ?? []).map((one) => (one.filter === 'max_price' ? { ...one, unknown: 0 } : one));
   const total = all.reduce((sum, { count, unknown }) => sum + count + unknown, 0);
   if (total === 0) return null;

@@ -71,7 +71,7 @@ export function sliceLines(slice: Slice, { paint }: Screen): string[] {
 /** One offer in full: its flights, its fare and conditions, the parts of its price, and possible extras. */
 export function offerLines(
   { offer, available_services: services, fare_menu: menu }: OfferDetailsResponse,
-  /** The number that a person may type for a fare of its menu, by offer id. */
+  /** The number to type for a fare of its menu, by offer id. */
   numbers: Readonly<Record<string, string>>,
   nowMs: number,
   screen: Screen,
@@ -139,7 +139,7 @@ function holdFields(
   ] as const;
 }
 
-/** `2 adults 120.00 each, child of 8 96.50, infant of 1 12.00`: a share alone where the seller tells it. */
+/** `2 adults 120.00 each, child of 8 96.50, infant of 1 12.00`; shares only if the seller discloses them. */
 export function sharesText(passengers: readonly OfferPassenger[]): string {
   const adults = passengers.filter(({ age }) => age === null);
   const share = ({ total_amount_decimal: amount }: OfferPassenger) => (amount === null ? '' : ` ${money(amount)}`);
@@ -157,7 +157,7 @@ function withBagsText({ way, bags_amount_decimal: bags, total_amount_decimal: to
   return `${money(total)} ${currency}, ${way === 'service' ? `${money(bags)} of it for bags` : 'included'}`;
 }
 
-/** True where the airline did not disclose something that is shown. */
+/** True if the airline did not disclose something that is shown. */
 function isUndisclosed(
   offer: OfferDetailsResponse['offer'],
   services: OfferDetailsResponse['available_services'],
@@ -173,14 +173,14 @@ function isUndisclosed(
   return shown.some((value) => value == null);
 }
 
-/** The refund or change of a fare, and its penalty; null and undefined: not disclosed. */
+/** The refund or change of a fare, and its penalty; null or undefined if not disclosed. */
 export const conditionOf = (conditions: Conditions | null, kind: 'refund' | 'change') => ({
   allowed: conditions?.[`${kind}_allowed` as const],
   penalty: conditions?.[`${kind}_penalty_amount` as const],
   currency: conditions?.[`${kind}_penalty_currency` as const],
 });
 
-/** `yes, free`, `yes, for 40.00 USD`, `no`, `–`; without its currency, or short of the `yes`, where room is scarce. */
+/** `yes, free`, `yes, for 40.00 USD`, `no`, `–`; if room is scarce, without the currency or the `yes`. */
 export function conditionText(
   conditions: Conditions | null,
   kind: 'refund' | 'change',
@@ -233,7 +233,7 @@ const allowanceText = (count: number | null, kind: string): string =>
 
 /**
  * The fares of a lowcost flight, a line for each, or the reason why they are unknown.
- * @param numbers the number that a person may type for a fare, by its offer id; default: its number in the menu
+ * @param numbers the number to type for a fare, by its offer id; default: its number in the menu
  */
 export function fareMenuParts(
   menu: FareMenu,
@@ -254,7 +254,7 @@ export function fareMenuParts(
     return none(paint.bad('could not be looked up'), [`       ${paint.dim(said)}`]);
   }
   if (menu.fares.length === 0) return none('none are sold on this flight now');
-  // In fewer columns a penalty with its currency, or its `yes`, would push the price off the line.
+  // On a narrower screen a penalty's currency, or its `yes`, would push the price off the line.
   const form = screen.width >= 100 ? 'whole' : screen.width >= 74 ? 'no currency' : 'short';
   const price = (fare: MenuFare) =>
     paint.bold(`${money(priceShown(fare) ?? fare.total_amount_decimal)} ${fare.total_currency}`);
@@ -295,7 +295,7 @@ export function orderLines(order: KnownOrder, screen: Screen): string[] {
   ];
 }
 
-/** Each of several travellers, with what a refund of it alone would give. */
+/** The travellers of an order for several, each with the refund that it would get alone. */
 const travellerFields = ({ passengers = [] }: KnownOrder, { usdc }: Paint) =>
   passengers.map(({ passenger, type, status, paid_amount: paid, refund_amount: back }) => {
     const share = paid === null ? '' : `, ${usdc(paid)}`;
@@ -317,15 +317,15 @@ const label = (type: string): string => capital(type.replaceAll('_', ' '));
 /** A booking before it is paid. */
 export interface Review {
   readonly intent: Intent;
-  /** null: neither a search nor an offer of this home showed it. */
+  /** Null if no search and no offer of this home showed it. */
   readonly fare: KnownFare | null;
   readonly passengers: readonly Passenger[];
-  /** The wallet that pays; null: there is none yet. */
+  /** The wallet that pays; null if there is none yet. */
   readonly wallet: string | null;
   readonly warnings: readonly string[];
 }
 
-/** The flights, the passengers, the price, where the money goes and comes back to, and the deadline. */
+/** Shows the flights, the passengers, the price, where the money goes and comes back to, and the deadline. */
 export function reviewLines(
   { intent, fare: kept, passengers, wallet, warnings }: Review,
   nowMs: number,
@@ -381,7 +381,7 @@ export function seatsText(seats: readonly WantedSeat[], slices: readonly Slice[]
     .join(' · ');
 }
 
-/** The chosen seats, their part of the price, and the terms of each that has some. */
+/** The chosen seats, their part of the price, and their terms. */
 export const lockedSeatsField = (
   { seats }: Pick<Intent, 'seats'>,
   fare: Pick<KnownFare, 'slices'> | null,
@@ -395,7 +395,7 @@ export const lockedSeatsField = (
   return [['Seats', `${seatsText(seats.chosen, fare?.slices)}; ${paid}`], ...terms];
 };
 
-/** The parts of the price, if it is the shown one. */
+/** The parts of the price, if the locked price is the one that was shown. */
 function partsText(intent: Intent, fare: KnownFare | null): string {
   const people = intent.passenger_count === 1 ? '' : ` for ${intent.passenger_count} passengers`;
   if (!fare?.base_amount_decimal || !fare.tax_amount_decimal) return `${people}, all included`;
@@ -404,7 +404,7 @@ function partsText(intent: Intent, fare: KnownFare | null): string {
   return `${people}: base ${money(fare.base_amount_decimal)}, tax ${money(fare.tax_amount_decimal)}`;
 }
 
-/** True when a refund would not go to the paying wallet. */
+/** True if a refund would not go to the paying wallet. */
 export const isRefundedElsewhere = ({ intent, wallet }: Pick<Review, 'intent' | 'wallet'>): boolean =>
   wallet !== null && intent.refund_wallet !== wallet;
 

@@ -21,7 +21,7 @@ import {
 import type { RefundCase, RefundCaseSummary } from '../../../wire/flights/index.ts';
 import { caseLines, holderText, payoutText } from './refund.ts';
 
-/** The act of an operator at the live desk. */
+/** The state of the live desk: what its operator is doing. */
 export type DeskMode =
   | { readonly kind: 'browsing' | 'help' }
   | { readonly kind: 'busy'; readonly doing: string }
@@ -35,9 +35,9 @@ export type DeskMode =
   | {
       readonly kind: 'asking';
       readonly question: string;
-      /** Said while it is done. */
+      /** Shown while it is being done. */
       readonly doing: string;
-      /** True where `e` changes the words. */
+      /** True if `e` changes the words. */
       readonly hasWords: boolean;
       /** The effects of a yes. */
       lines(width: number): readonly string[];
@@ -51,7 +51,7 @@ export type DeskSort = (typeof SORTS)[number];
 export interface DeskShown {
   /** The requests that search and filters leave, in order. */
   readonly cases: readonly RefundCaseSummary[];
-  /** How many were read, and how many wait; null: the service does not say. */
+  /** Number of requests read, and of those waiting; null if the service does not say. */
   readonly loaded: number;
   readonly total: number | null;
   /** The operator's name. */
@@ -61,10 +61,10 @@ export interface DeskShown {
   readonly sort: DeskSort;
   /** False until the queue was read for the first time. */
   readonly isRead: boolean;
-  /** When the service answered last. */
+  /** The time of the last answer of the service. */
   readonly readAtMs: number;
   readonly selected: string | null;
-  /** The selected case; null: it is being read. */
+  /** The selected case; null while it is being read. */
   readonly shown: RefundCase | null;
   /** Why the selected case could not be read, and what to do. */
   readonly unread: readonly string[] | null;
@@ -72,7 +72,7 @@ export interface DeskShown {
   readonly pane: 'queue' | 'case';
   /** Lines of the case above its first visible one. */
   readonly scroll: number;
-  /** How the last act ended. */
+  /** The outcome of the last act. */
   said(width: number): readonly string[];
   /** Why the queue could not be read again. */
   readonly away: string | null;
@@ -87,10 +87,10 @@ const BETWEEN = ' │ ';
 const MOST_SAID = 4;
 const MOST_TYPED = 6;
 
-/** The queue is read every two seconds: an older picture is said to be old. */
+/** The queue is read every two seconds: an older picture is marked as old. */
 const OLD_MS = 6_000;
 
-/** `isOld`: the service has been silent. */
+/** `isOld` is true while the service is silent. */
 type Drawn = DeskShown & { readonly isOld: boolean };
 
 const hasTwoPanes = ({ columns }: BoardSize): boolean => columns >= TWO_PANES;
@@ -101,7 +101,7 @@ export function deskLines(shown: DeskShown, size: BoardSize, nowMs: number, pain
   const desk = { ...shown, isOld: isRead && (away !== null || nowMs - readAtMs > OLD_MS) };
   // The last cell stays free: a terminal that has filled it puts the cursor on the next line.
   const width = size.columns - 1;
-  // Ages go on by the minute, so that a picture that has not changed is not drawn again.
+  // Ages count whole minutes, so that an unchanged picture is not drawn again.
   const minuteMs = Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS;
   const foot = footLines(desk, size, paint);
   const room = Math.max(1, size.rows - 2 - foot.length);
@@ -205,7 +205,7 @@ function queuePane(
   return { from: from + 1, to: from + rows.length, lines: [paint.dim(heading), ...rows] };
 }
 
-/** Cells of the columns of the queue: of one width on every page, so that nothing jumps. The last has what is left. */
+/** Widths of the queue's columns, the same on every page, so that nothing jumps. The last has what is left. */
 const CELLS = [6, 7, 6, 10, 5];
 
 function rowText(mark: string, cells: readonly string[], width: number): string {
@@ -225,7 +225,7 @@ function rowText(mark: string, cells: readonly string[], width: number): string 
 const shortAge = (instant: string, nowMs: number): string =>
   fromNow(instant, nowMs).replace(/ ago$/, '').replace(' days', ' d').replace(' min', ' m');
 
-/** What a decision has to know of a row whose holder has no column. */
+/** Marks the status or the holder of a row, for screens without a column for the holder. */
 function claimMark({ status, claimed_by: holder }: RefundCaseSummary, operator: string | null): string {
   if (status === 'stuck') return '!';
   if (status === 'approved') return '…';
@@ -242,7 +242,7 @@ function casePane(desk: Drawn, nowMs: number, paint: Paint, width: number, room:
     : shown;
 }
 
-/** A line on as many as it takes, so that the destination of money is never cut; its label may be painted. */
+/** Breaks a line rather than cut it, so that the destination of money is always whole; its label may be painted. */
 function wholeLines(line: string, width: number): string[] {
   const plain = unpainted(line);
   const label = /^\s*(\S.*? {2,})?/.exec(plain)?.[0] ?? '';
@@ -293,7 +293,7 @@ const KEYS = 'a approve  x reject  n note  c claim  / search  1-4 filter  ? all 
 const QUEUE_KEYS = '↑↓ Enter  a approve  x reject  / search  ? all keys';
 const CASE_KEYS = '← back  a approve  x reject  n note  ? all keys';
 
-/** The end of the last act, and the keys; or the question. */
+/** The outcome of the last act, and the keys or the question. */
 function footLines(desk: DeskShown, size: BoardSize, paint: Paint): string[] {
   const width = size.columns - 1;
   const { mode, pane } = desk;
@@ -307,7 +307,7 @@ function footLines(desk: DeskShown, size: BoardSize, paint: Paint): string[] {
       const text = after === '' ? before : `${before}▏${after}`;
       const lines = `${mode.question}: ${text}`.split('\n').flatMap((line) => fold(harmless(line), width));
       const last = lines.at(-1) ?? '';
-      // The cursor is placed by UTF-16 units, of which an emoji has up to eleven: the last line is kept short.
+      // The cursor is placed by UTF-16 units, of which an emoji has up to eleven: so the last line is short.
       if (last.length > width)
         lines.splice(-1, 1, clustersOf(last).slice(0, -1).join(''), clustersOf(last).at(-1) ?? '');
       const hidden = lines.length - MOST_TYPED;

@@ -67,7 +67,7 @@ export function caseLines(one: RefundCase, nowMs: number, screen: Screen): strin
   ];
 }
 
-/** Cells that an event with its whole instant takes. A narrower pane says each day once. */
+/** Cells of an event with its whole instant. A narrower pane says each day once. */
 const WHOLE_EVENT = 60;
 
 function timelineLines(one: RefundCase, { paint, width }: Screen): string[] {
@@ -85,7 +85,7 @@ function timelineLines(one: RefundCase, { paint, width }: Screen): string[] {
   });
 }
 
-/** Effects: the thing, and what it is once it is done. */
+/** Effects in words: under way, and done. */
 const EFFECTS: Readonly<Record<string, readonly [thing: string, done: string]>> = {
   open_escrow: ['opening the escrow', 'escrow opened'],
   capture: ['capturing the payment', 'payment captured'],
@@ -114,7 +114,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   'refund paid_out': 'pay-out recorded by',
 };
 
-/** The timeline as a person would tell it; an effect that an event with the same transaction tells is left out. */
+/** Words the timeline for a person; leaves out an effect if an event has the same transaction. */
 function eventsOf({ timeline }: RefundCase) {
   const isEffect = (event: string) => event.startsWith('effect ');
   const told = new Set(timeline.flatMap(({ event, detail }) => (detail && !isEffect(event) ? [detail] : [])));
@@ -128,7 +128,7 @@ function eventsOf({ timeline }: RefundCase) {
   });
 }
 
-/** The words of a case with their line breaks, and nothing else that a terminal acts on. */
+/** Gives the texts of a cleaned case their line breaks back, but nothing else that a terminal acts on. */
 export function withLines(shown: RefundCase, clean: RefundCase): RefundCase {
   const lined = (text: string) =>
     text
@@ -156,7 +156,7 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
       ['Refund rule', RULES[one.refund_rule.kind]],
       ['Paid', usdcText(one.captured_amount, paint)],
       ...payoutFields(one, paint),
-      // A service of an earlier version does not say it.
+      // An older service does not send it.
       ['Airline quote', one.airline_quote == null ? null : quoteText(one.airline_quote)],
     ],
     width,
@@ -200,7 +200,7 @@ function chainText({ payout_tx_hash, timeline }: RefundCase): string | null {
   return captured ? `captured in ${shortened(captured)}, not paid out` : null;
 }
 
-/** A penalty is the fare rule's alone: what an operator's own amount leaves is a partial pay-out. */
+/** Only the fare rule has a penalty: an amount that the operator set is a partial pay-out. */
 function payoutFields({ decision, refund_rule: rule, captured_amount }: RefundCase, paint: Paint) {
   const payout = decision?.payout_amount ?? rule.payout_amount;
   if (decision?.payout_amount == null || decision.payout_amount === rule.payout_amount) {
@@ -286,7 +286,7 @@ export const queueView = (nowMs: number): View<RefundQueue> => ({
     ]),
 });
 
-/** A row of the queue; the live desk has a mark in place of the number. */
+/** A case with its row number. */
 type QueueRow = RefundCaseSummary & { readonly number: string };
 
 const AMOUNTS = 60;
@@ -294,7 +294,7 @@ const WORDS = 80;
 const DAYS = 100;
 const IDS = 132;
 
-/** A heading and a line for each case, none wider than the screen. Amounts are USDC. */
+/** Draws the queue: a heading and a line for each case, none wider than the screen. Amounts are USDC. */
 export function queueLines(rows: readonly QueueRow[], nowMs: number, screen: Screen): string[] {
   const { paint, width } = screen;
   const columns: readonly (ListColumn<QueueRow> & { readonly from?: number; readonly below?: number })[] = [
@@ -324,10 +324,10 @@ export function queueLines(rows: readonly QueueRow[], nowMs: number, screen: Scr
 
 const amountText = (amount: number | null): string => (amount === null ? '–' : formatUsdc(BigInt(amount)));
 
-/** The pay-out that was approved, or the one of the fare rule; null where the operator decides. */
+/** The approved pay-out, or that of the fare rule; null if the operator decides. */
 export const proposedOf = (one: RefundCaseSummary): number | null => one.payout_amount ?? one.refund_rule.payout_amount;
 
-/** The proposed pay-out, in words where the fare rule gives no amount. */
+/** The proposed pay-out, in words if the fare rule gives no amount. */
 export function payoutText(one: RefundCaseSummary): string {
   if (one.payout_amount !== null) return amountText(one.payout_amount);
   const { kind, payout_amount } = one.refund_rule;
@@ -341,7 +341,7 @@ function ruleText({ refund_rule: { kind, penalty_amount } }: RefundCaseSummary):
   return penalty_amount === 0 ? 'free' : `${amountText(penalty_amount)} penalty`;
 }
 
-/** The holder of a case, behind its status where that is no longer open. */
+/** The holder of a case, after its status unless it is open. */
 export function holderText({ status, claimed_by }: RefundCaseSummary, paint: Paint): string {
   if (status === 'received') return claimed_by ?? '–';
   const said = status === 'stuck' ? paint.bad(status) : status;

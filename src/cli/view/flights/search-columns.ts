@@ -7,7 +7,7 @@ type Journey = 'arrow' | 'times' | 'bar' | 'duration' | 'stops' | 'airline' | 'f
 type Sold = 'number' | 'brand' | 'bags' | 'price' | 'seller';
 type Cells<Column extends string> = Readonly<Record<Column, number>>;
 
-/** Cells of each column of a search; 0 for a column without room or content. */
+/** Cells of each column of a search; 0 for a column that is left out. */
 export type Widths = Cells<Journey | Sold> & {
   /** True for fares under their journey, not beside it. */
   readonly isStacked: boolean;
@@ -28,7 +28,7 @@ const ROOMY_BAR = 16;
 /** Cells of the longest names that columns have room for. */
 const MOST_OF_NAME = { airline: 20, brand: 16, seller: 20 };
 
-/** How far columns grow, in turn. Names go first: a bar only draws what the times say. */
+/** The order in which columns grow, and how far. Names go first: a bar only draws what the times say. */
 const GROWTH: readonly (readonly [column: Journey | Sold, most: number, useful: number])[] = [
   ['stops', 14, 0],
   ['seller', MOST_OF_NAME.seller, 0],
@@ -41,9 +41,9 @@ const GROWTH: readonly (readonly [column: Journey | Sold, most: number, useful: 
 ];
 
 /**
- * The columns for a width: each gets the least by which its texts can be told apart, then more of what is left. No line
- * is wider than `width`, from 57 cells up.
- * @param needsCo2 true where the list is sorted by CO2
+ * Divides a width among the columns: each gets the least by which its texts can be told apart, then more of what is
+ * left. No line is wider than `width`, from 57 cells up.
+ * @param needsCo2 true if the list is sorted by CO2
  */
 export function widthsFor(
   offers: readonly Offer[],
@@ -57,7 +57,7 @@ export function widthsFor(
   const journey = { arrow, times, bar: 0, duration, stops: 7, airline: 8, flights: 0, co2 };
   const fare = { number, bags, price, brand: 4, seller: Math.min(7, wanted.seller) };
   if (width >= BESIDE) {
-    // Names are whole there: a screen without the room has them whole on two lines.
+    // Side by side, names are whole: a screen without the room has them whole on two lines.
     const least = { ...journey, ...fare, bar: GOOD_BAR, ...wholeNames(wanted) };
     const beside = shared(width - CONDITIONS, least, wanted);
     if (beside) return { ...beside, isStacked: false };
@@ -73,7 +73,7 @@ const wholeNames = (wanted: Cells<Journey | Sold>) => ({
   seller: Math.min(wanted.seller, MOST_OF_NAME.seller),
 });
 
-/** Cells of columns that share a line, a space between them; null where even the least of each has no room. */
+/** Divides a line among columns, with a space between them; null if even the least of each has no room. */
 function shared<Column extends Journey | Sold>(
   width: number,
   least: Cells<Column>,
@@ -120,10 +120,7 @@ function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cel
   };
 }
 
-/**
- * `06:35–11:05`, with the airport on a side where not all offers leave from, or arrive at, the same one:
- * `LHR 06:35–11:05`, and back `06:35–11:05 LHR`.
- */
+/** `06:35–11:05`, with the airport on a side with several: `LHR 06:35–11:05`, and back `06:35–11:05 LHR`. */
 export function timesOf(offers: readonly Offer[]): (slice: Slice) => string {
   const several = (direction: number, end: 'origin_iata' | 'destination_iata') =>
     new Set(offers.flatMap((offer) => offer.slices[direction]?.[end] ?? [])).size > 1;
@@ -153,7 +150,7 @@ export const priceText = (fare: Fare, main: string): string =>
 
 const SYMBOLS: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£', JPY: '¥' };
 
-/** `direct`, `1 MAD +1 tech`; shorter where that is wider than its column. */
+/** `direct`, `1 MAD +1 tech`; shorter if that is wider than its column. */
 export function stopsText(slice: Slice, cells = Number.POSITIVE_INFINITY): string {
   const count = slice.technical_stops;
   const via = slice.segments.slice(1).map((segment) => segment.origin_iata);
@@ -171,11 +168,11 @@ export function airlineText(slice: Slice): string {
   return others.length > 0 ? `${first} +${others.length}` : first;
 }
 
-/** Of all travellers and both directions. */
+/** The CO2 of all travellers and both directions. */
 export const co2Text = (offer: Offer): string =>
   offer.total_emissions_kg === null ? '–' : `${Math.round(offer.total_emissions_kg)} kg`;
 
-/** The seller of the fare, where that is not an airline that flies it. */
+/** The seller of the fare, unless it is an airline that flies it. */
 export const sellerText = (fare: Fare): string => (fare.isAirlines ? '' : `via ${fare.owner_name}`);
 
 export const flightsText = (slice: Slice): string => slice.segments.map((segment) => segment.flight_number).join(' ');

@@ -62,7 +62,7 @@ export interface SearchTitle {
   readonly bags?: Bags | undefined;
 }
 
-/** Offers as lines: an itinerary each, its fare families under it. */
+/** Shows offers as lines: each itinerary with its fare families under it. */
 export const searchView = (title: SearchTitle): View<SearchResponse> => ({
   lines: (response, screen) => searchLines(response, title, screen),
   rows: (response) => response.offers.map((offer) => pipedRow(offer)),
@@ -96,8 +96,8 @@ function passportNote(fares: readonly Fare[], { usdc }: Paint): string {
 }
 
 /**
- * Says why a missing offer may still exist (spec/flight-service.md, Rules, 5): the list was cut, fares in other currencies
- * were left out, or slower sellers had not answered; null for a whole answer.
+ * Says why a missing offer may still exist (spec/flight-service.md, Rules, 5): the list was cut, fares in other
+ * currencies were left out, or slower sellers had not answered. Null if the answer is whole.
  */
 export function incompleteText(response: SearchResponse, title: SearchTitle): string | null {
   const { offers, total_offers: total, status, other_currency_offers: others = 0 } = response;
@@ -119,7 +119,7 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
   return said.length > 0 ? said.join(' ') : null;
 }
 
-/** Says which sellers could not sell the search at all. */
+/** Says which sellers were left out of the search, and why. */
 export function leftOutText({ sellers_left_out: [out] = [] }: SearchResponse): string {
   if (!out) return '';
   const what = out.because === 'child_ages' ? 'adults alone' : 'one way, or there and back';
@@ -146,10 +146,7 @@ const joined = ({ above, headings, itineraries }: ReturnType<typeof listParts>):
   ...itineraries.flat(),
 ];
 
-/**
- * The list in its parts: the request, the headings of the columns, the lines of each itinerary, and whether a dash marks an
- * undisclosed fact.
- */
+/** The parts of the list: the request, the headings, each itinerary, and whether a dash marks an undisclosed fact. */
 export function listParts(
   response: SearchResponse,
   title: SearchTitle,
@@ -198,7 +195,7 @@ export const travellersText = ({ adults, childAges = [] }: Pick<SearchTitle, 'ad
   ...(childAges.length > 0 ? [`${childAges.length === 1 ? 'a child' : 'children'} of ${childAges.join(', ')}`] : []),
 ];
 
-/** The line above a list: the journey, and facts about it, on a line of their own where there is no room. */
+/** The request above a list: the journey and facts about it, which have a line of their own if there is no room. */
 export function requestLines(
   { from, to, depart, return: back, onward }: Pick<SearchTitle, 'from' | 'to' | 'depart' | 'return' | 'onward'>,
   facts: readonly string[],
@@ -222,7 +219,7 @@ export function requestLines(
 
 type Drawing = ReturnType<typeof drawingOf>;
 
-/** @param isNumbered marks directions by their numbers in the request, instead of there and back */
+/** @param isNumbered true to mark directions by their numbers, instead of arrows there and back */
 const drawingOf = (offers: readonly Offer[], widths: Widths, paint: Paint, isNumbered: boolean) => ({
   markOf: (direction: number) => (isNumbered ? String(direction + 1) : direction === 0 ? '→' : '←'),
   widths,
@@ -232,7 +229,7 @@ const drawingOf = (offers: readonly Offer[], widths: Widths, paint: Paint, isNum
   paint,
 });
 
-/** All directions on the clock of one day, so that one scale and one axis serve them all. */
+/** Moves all directions to one day, so that they share one scale and one axis. */
 function timelinesOf(offers: readonly Offer[]) {
   const firstDays = [0, 1, 2, 3].map((direction) => {
     const days = offers.flatMap((offer) => offer.slices[direction]?.departing_at.slice(0, 10) ?? []);
@@ -322,7 +319,7 @@ function fareText(fare: Fare, { widths, currency, paint }: Drawing, isFirst: boo
   );
 }
 
-/** With a space between them; `false` is a column without cells. */
+/** Joins columns with a space; `false` leaves a column out. */
 const columns = (...cells: readonly (string | false)[]): string => cells.filter((cell) => cell !== false).join(' ');
 
 const pipedRow = (offer: Offer): (string | number | null)[] => {
@@ -355,7 +352,7 @@ const spokenItineraries = (rows: readonly ListRow[], isNumbered: boolean): strin
     ...(sameForMore > 0 ? [`${sameForMore} more fares like these, at higher prices`] : []),
   ]);
 
-/** `Out: LIS 06:30 to BER 10:50, Tue 22 Dec; 3 h 20 min; direct; TP 530` */
+/** `Out: Tue 22 Dec 2026, LIS 06:30 to BER 10:50; time: 3h20; stops: direct; airline: TAP; flights: TP 530` */
 function journeyLine(slice: Slice, name: string): string {
   const day = (at: string) => at.slice(0, 10);
   const time = (at: string) => at.slice(11, 16);
@@ -387,8 +384,8 @@ const fareLine = (fare: Fare, number: string): string =>
   ].join('; ');
 
 /**
- * A direction on one time scale: legs and layovers in minutes since a common beginning, by the clock of the
- * origin. Only durations and differences at one airport are used, so that no time zone has to be known.
+ * A direction on a time scale: legs and layovers in minutes, by the clock of the origin. Only durations and differences
+ * at one airport are used, so that no time zone has to be known.
  */
 type Timeline = ReturnType<typeof timelineOf>;
 
@@ -409,7 +406,7 @@ type Scale = ReturnType<typeof scaleOf>;
 
 const endOf = (timeline: Timeline): number => timeline.parts.reduce((at, part) => at + part.minutes, timeline.start);
 
-/** The whole hours that hold every timeline. */
+/** The whole hours around all timelines. */
 export function scaleOf(timelines: readonly Timeline[]): { readonly from: number; readonly to: number } {
   const from = Math.floor(Math.min(...timelines.map((timeline) => timeline.start)) / 60) * 60;
   const to = Math.ceil(Math.max(...timelines.map(endOf)) / 60) * 60;
@@ -461,7 +458,7 @@ export function axisText(scale: Scale, cells: number): string {
   return text.join('').slice(0, cells);
 }
 
-/** The offers of `1` and `1.2` on the screen, to be typed in place of an id. */
+/** The offers by their numbers on the screen, `1` or `1.2`, which are typed in place of ids. */
 export const numberedOffers = (response: SearchResponse, grouped: boolean): Record<string, string> =>
   Object.fromEntries(
     rowsOf(response.offers, grouped).flatMap(({ fares }) => fares.map(({ number, offer_id }) => [number, offer_id])),

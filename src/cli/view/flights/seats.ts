@@ -8,14 +8,14 @@ type Element = Cabin['rows'][number][number][number];
 
 /** A row of seats in the columns of its cabin, or another element in its place. */
 export interface SeatRow {
-  /** null: no seats. */
+  /** Null for a row without seats. */
   readonly number: string | null;
-  /** By column; null: no seat there. */
+  /** By column; null where there is no seat. */
   readonly seats: readonly (SeatMapSeat | null)[];
   readonly other: string | null;
 }
 
-/** A cabin as a grid. Each column is a letter, in a section that aisles part from others. */
+/** A cabin as a grid. Each column is a letter; aisles part its section from others. */
 export interface SeatGrid {
   readonly columns: readonly { readonly letter: string; readonly section: number }[];
   readonly rows: readonly SeatRow[];
@@ -28,7 +28,7 @@ export const seatsOn = ({ cabins }: SeatMap): SeatMapSeat[] =>
 const letterOf = ({ designator }: SeatMapSeat): string => designator.slice(-1);
 const numberOf = ({ designator }: SeatMapSeat): string => designator.slice(0, -1);
 
-/** Rows may lack letters, so that a column is a letter rather than a place. */
+/** Lays out a cabin. Rows may lack letters, so a column is a letter rather than a place. */
 export function gridOf({ rows }: Cabin): SeatGrid {
   const columns = Array.from({ length: Math.max(0, ...rows.map((sections) => sections.length)) }, (_, section) => {
     const letters = rows.flatMap((row) => (row[section] ?? []).filter(isSeat).map(letterOf));
@@ -49,7 +49,7 @@ export function gridOf({ rows }: Cabin): SeatGrid {
   };
 }
 
-/** The price of a seat for a traveller, or the lowest one; null: taken, or not sold to that traveller. */
+/** The lowest price of a seat, for a traveller or for anyone; null if taken, or not sold to that traveller. */
 export function seatPrice({ prices }: SeatMapSeat, passenger: number | null): string | null {
   const fitting = prices.filter(
     ({ passenger_indexes: only }) => passenger === null || only === undefined || only.includes(passenger),
@@ -58,7 +58,7 @@ export function seatPrice({ prices }: SeatMapSeat, passenger: number | null): st
   return lowest?.total_amount_decimal ?? null;
 }
 
-/** The cheapest seat without terms of its own; null: none is left. */
+/** The cheapest seat without terms of its own; null if none is left. */
 export function cheapestSeat(map: SeatMap, passenger: number): string | null {
   const [first] = seatsOn(map)
     .flatMap((seat) => {
@@ -73,7 +73,7 @@ const MOST_BANDS = 9;
 const TAKEN = '×';
 const CHOSEN = '●';
 
-/** Prices in bands that a digit names: 0 costs nothing, and neighbours share a band where there are more than nine. */
+/** Puts prices in bands, each named by a digit: 0 is free, and neighbours share a band if there are more than nine. */
 function bandsOf(map: SeatMap, passenger: number | null) {
   const seats = seatsOn(map);
   const prices = [...new Set(seats.flatMap((seat) => seatPrice(seat, passenger) ?? []))]
@@ -100,7 +100,7 @@ interface Shown {
   readonly currency: string;
   /** Seats of this flight that are chosen already. */
   readonly chosen?: readonly string[] | undefined;
-  /** The column that a mark is in. */
+  /** The column of the mark. */
   readonly column?: number | undefined;
 }
 
@@ -110,7 +110,7 @@ const AISLE = '   ';
 const isAfterAisle = ({ columns }: SeatGrid, at: number): boolean =>
   at > 0 && columns[at]?.section !== columns[at - 1]?.section;
 
-/** A cabin's heading of letters, its rows one by one, and what the marks mean. */
+/** Draws a cabin: its letters, its rows one by one, the meaning of the marks, and the terms of seats. */
 export function cabinLines(map: SeatMap, grid: SeatGrid, shown: Shown, { paint, width }: Screen) {
   const { passenger = null, chosen = [], currency } = shown;
   const bands = bandsOf(map, passenger);
@@ -185,7 +185,6 @@ function termsLines({ rows }: SeatGrid, width: number): string[] {
 export const mapTitle = ({ origin_iata: from, destination_iata: to, flight_number: flight }: SeatMap): string =>
   `${from} → ${to}  ${flight}`;
 
-/** The seats of each flight. */
 export const seatMapLines = (maps: readonly SeatMap[], currency: string, screen: Screen): string[] =>
   maps.flatMap((map, at) => [
     ...(at > 0 ? [''] : []),

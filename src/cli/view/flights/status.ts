@@ -53,7 +53,7 @@ export function moneyStage(intent: Intent, nowMs: number): MoneyStage {
   return intent.ticketed_at === null ? 'ticketing' : 'capturing';
 }
 
-/** True when the escrow holds the money now: paid, and neither captured nor refunded. */
+/** True if the escrow holds the money now: paid, and neither captured nor refunded. */
 export const isFunded = (intent: Intent): boolean => intent.status === 'active' && intent.booking_requested_at !== null;
 
 export const hasEnded = (intent: Intent): boolean => intent.status !== 'active';
@@ -68,12 +68,12 @@ interface StatusGiven {
   readonly fundedBy?: string | null;
   /** The flights and the fare, as far as they are known (fareText). */
   readonly fare?: string;
-  /** With ids, escrow and transactions. */
+  /** True to show ids, the escrow and transactions. */
   readonly isVerbose?: boolean;
   linked?(text: string, transaction: string): string;
 }
 
-/** The booking reference, the flights, and the way of the money: a line for each step, done, under way or to come. */
+/** Shows the booking reference, the flights, and the way of the money: a line a step, done, under way or to come. */
 export function statusLines(intent: Intent, given: StatusGiven, screen: Screen): string[] {
   const { paint } = screen;
   const { usdc } = paint;
@@ -104,13 +104,13 @@ export function statusLines(intent: Intent, given: StatusGiven, screen: Screen):
   ];
 }
 
-/** `2 of 3 fly`; null where none was refunded alone. */
+/** `2 of 3 fly`; null if no traveller was refunded alone. */
 export function flyingText({ passenger_count: count, passenger_refunds: refunds }: Intent): string | null {
   const gone = refunds?.flatMap(({ passengers }) => passengers).length ?? 0;
   return gone === 0 ? null : `${count - gone} of ${count} fly`;
 }
 
-/** The same as a view, with the transactions as links. */
+/** Makes a view of statusLines, with the transactions as links. */
 export const statusView = (
   { clock, terminal }: { readonly clock: Clock; readonly terminal: Pick<Terminal, 'settings'> },
   funding: Pick<PaymentReceipt, 'transaction' | 'network'> | null,
@@ -131,7 +131,7 @@ export const statusView = (
     ),
 });
 
-/** `LIS → BER, Sun 20 Dec, 06:35–11:05, Castell Air, Basic, 82.54 USDC, seats 12A, 12B`, as far as this home knows a locked fare. */
+/** `LIS → BER, Sun 20 Dec 2026, 06:35–11:05, Castell Air, Basic, 82.54 USDC, seats 12A, 12B`, as far as known here. */
 export function fareText(
   { route, departure_date: day, fare, amount }: IntentNotes,
   usdc: Usdc,
@@ -151,7 +151,7 @@ export function fareText(
     .join(', ');
 }
 
-/** The airline changed or cancelled the order. */
+/** Steps of the airline: it changed or cancelled the order. */
 function changedSteps(intent: Intent): Step[] {
   const { order_changed_at: at, order_id: order } = intent;
   if (intent.cancelled_by === 'airline') {
@@ -163,10 +163,10 @@ function changedSteps(intent: Intent): Step[] {
   return at == null ? [] : [{ mark: 'done', name: 'changed', text, at }];
 }
 
-/** The phase of a wait for the airline, with what is usual. */
+/** Shown while the airline issues the ticket. */
 const TICKETING = 'Ticketing, usually within a minute';
 
-/** The phase of a wait for the end of a booking. */
+/** The text that is shown while a booking is under way. */
 export function bookingPhase({ booking_held_up_by: heldUpBy }: Intent, stage: MoneyStage): string {
   const name = { capturing: 'Ticketed, capturing the escrow', refunding: 'Refunding' }[stage as string];
   if (heldUpBy === null) return name ?? TICKETING;
@@ -185,7 +185,7 @@ export function reviewText(intent: Intent, nowMs: number, usdc: Usdc): string {
   return `The operator was told ${fromNow(since, nowMs)} and decides how the booking continues. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}. Nothing is charged again: you can stop watching and check again at any time.`;
 }
 
-/** The failure of a booking's last step. */
+/** Says what holds up a booking's last step. */
 const heldUpLines = (intent: Intent, stage: MoneyStage, { paint, width }: Screen): string[] =>
   intent.booking_held_up_by !== null && UNDER_WAY.includes(stage)
     ? ['', ...wrap(`${bookingPhase(intent, stage)}.`, width).map(paint.warn)]
@@ -193,7 +193,7 @@ const heldUpLines = (intent: Intent, stage: MoneyStage, { paint, width }: Screen
 
 const UNDER_WAY: readonly MoneyStage[] = ['ticketing', 'capturing', 'refunding'];
 
-/** A booking that takes too long: the operator is paged, and the chain limits how long the money is held. */
+/** Explains a booking that takes too long: the operator is paged, and the chain limits how long the money is held. */
 function overdueLines(intent: Intent, stage: MoneyStage, nowMs: number, { paint, width }: Screen): string[] {
   if (!UNDER_WAY.includes(stage)) return [];
   const sinceMs = Date.parse(intent.booking_requested_at ?? intent.updated_at);
@@ -210,7 +210,7 @@ interface Step {
   readonly mark: 'done' | 'now' | 'next' | 'failed';
   readonly name: string;
   readonly text: string;
-  /** Behind the text under --verbose. */
+  /** Shown after the text under --verbose. */
   readonly more?: string | undefined;
   readonly at?: string | null;
   readonly transaction?: string | null;
@@ -268,7 +268,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
         at: intent.refunded_at,
         transaction: intent.refund_tx_hash,
       } as const;
-      // Booked and given up later: the fare's rule decides what comes back, not the price.
+      // Booked and cancelled later: the fare rule decides what comes back, not the price.
       if (intent.refund_request?.state === 'paid') return [funded, ticketed, captured];
       if (intent.captured_at !== null) {
         return [funded, ticketed, captured, { ...back, text: `${ruleText(intent)}, to ${intent.refund_wallet}` }];
@@ -288,7 +288,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
   }
 }
 
-/** The operator's share: the price, or the penalty where a refund came out of the escrow. */
+/** The operator's share: the price or, if a refund came out of the escrow, the penalty. */
 function capturedStep(intent: Intent, usdc: Usdc): Step {
   const { escrow, captured_at, refund_request: request } = intent;
   const captured = { mark: 'done', name: 'captured', more: 'vault closed' } as const;
@@ -302,7 +302,7 @@ function capturedStep(intent: Intent, usdc: Usdc): Step {
   return { ...captured, text, at: intent.refunded_at, transaction: request.payout_tx_hash };
 }
 
-/** The refund of a booked intent: its reviewer, decision and pay-out. */
+/** Steps of the refund of a booked intent: its review, decision and pay-out. */
 function refundSteps(intent: Intent, stage: MoneyStage, usdc: Usdc): Step[] {
   const { refund_request: request, refund_wallet, refund_rejection_reason: reason, passenger_refunds = [] } = intent;
   const earlier = passenger_refunds
@@ -311,7 +311,7 @@ function refundSteps(intent: Intent, stage: MoneyStage, usdc: Usdc): Step[] {
       const text = `${usdc(one.payout_amount)} for ${travellersNamed(one.passengers)} to ${refund_wallet}`;
       return { mark: 'done', name: 'refunded', text, at: one.decided_at, transaction: one.payout_tx_hash };
     });
-  // Other deployments leave it out. A pay-out ends the intent, whose own line says it then.
+  // Other deployments send no request. An intent that was refunded without a pay-out has a line of its own.
   if (request == null || (stage !== 'captured' && request.state !== 'paid')) return earlier;
   const amount = request.payout_amount === null ? ruleText(intent) : usdc(request.payout_amount);
   const at = request.decided_at;
@@ -334,7 +334,7 @@ const ruleText = (intent: Intent): string =>
 
 const NAME_WIDTH = 10;
 
-/** `, 41 s later`; nothing within a second, or where two services' clocks disagree about the order. */
+/** `, 41 s later`; empty within a second, or if the clocks of two services disagree about the order. */
 function laterText(before: string | null, at: string): string {
   const apart = before === null || at < before ? '' : fromNow(at, Date.parse(before));
   return apart.startsWith('in ') ? `, ${apart.slice('in '.length)} later` : '';
@@ -350,7 +350,7 @@ function stepLines(
     step.mark
   ];
   const indent = ' '.repeat(NAME_WIDTH + 4);
-  // A signature is 88 characters: whole where it fits, else short enough to be recognised.
+  // A signature is 88 characters: whole if it fits, else shortened.
   const signature = (text: string) => (indent.length + text.length <= width ? text : shortened(text));
   const name = step.mark === 'next' ? paint.dim(padEnd(step.name, NAME_WIDTH)) : padEnd(step.name, NAME_WIDTH);
   const at = step.at ?? null;
@@ -365,11 +365,11 @@ function stepLines(
   ];
 }
 
-/** `41 s later`, or the time itself for the first step and for clocks that disagree. */
+/** `41 s later`, or the time itself for the first step; empty within a second, or if clocks disagree. */
 const timeText = (before: string | null, at: string): string =>
   laterText(before, at).replace(', ', '') || (before === null ? utcTime(at) : '');
 
-/** A new lock: what was locked, what it costs, until when, and the support code, which is shown once. */
+/** Shows a new lock: what was locked, what it costs, until when, and the support code, which is shown once. */
 export function createdIntentLines(
   intent: CreatedIntent,
   fare: KnownFare | null,

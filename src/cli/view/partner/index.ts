@@ -14,7 +14,7 @@ import {
 } from '../../../terminal/index.ts';
 import type { Order, OrderChange } from '../../../wire/partner/index.ts';
 
-/** An order with our additions, which another deployment lacks. */
+/** An order with the fields that only this service adds. */
 export type ShownOrder = Order & {
   readonly allowedStatuses?: readonly OrderStatus[] | undefined;
   readonly history?: readonly OrderChange[] | undefined;
@@ -45,7 +45,7 @@ function statusText(status: string, paint: Paint): string {
   return paint.warn(words);
 }
 
-/** Decimals padded at their end, so that their points align. */
+/** Pads decimals at their end, so that their points align. */
 export function alignedAmounts(amounts: readonly (string | undefined)[]): string[] {
   const behind = (amount: string) => amount.length - (amount.includes('.') ? amount.indexOf('.') : amount.length);
   const most = Math.max(0, ...amounts.map((amount) => (amount === undefined ? 0 : behind(amount))));
@@ -92,7 +92,7 @@ export const ordersView: View<OrderPage> = {
 
 const amountOf = (amount: string | undefined, currency: string): string => `${amount ?? '–'} ${currency}`;
 
-/** An order on one screen: its status, its amounts, how the customer pays, and where it may go. */
+/** Shows an order on one screen: its status, its amounts, how the customer pays, and where it may go. */
 export function orderLines(order: ShownOrder, { paint, width }: Screen): string[] {
   const deposit = Object.entries(order.depositInstructions ?? {}).filter(([, value]) => value !== undefined);
   return [
@@ -145,7 +145,7 @@ const fieldWords = (name: string): string =>
     ? name.toUpperCase()
     : capital(name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`));
 
-/** An entry of `watch`: every field that has changed since the order was last seen; null: seen for the first time. */
+/** An entry of `watch`: every field that changed since the order was last seen (`before`; null at first). */
 export function changeLines(order: ShownOrder, before: ShownOrder | null, { paint, width }: Screen): string[] {
   const time = `${utcTime(order.updatedAt)}  `;
   const moved =
