@@ -19,7 +19,7 @@ export interface BoardSize {
 export interface BoardKey {
   /** `up`, `return`, `escape`, `a`, `A`, `?`; `paste` for a whole pasted text; `ctrl-w`. */
   readonly name: string;
-  /** The text that it writes: a character, or what was pasted, with its line breaks. */
+  /** The text of the key: a character, or what was pasted, with its line breaks. */
   readonly text: string;
 }
 
@@ -29,7 +29,7 @@ export interface Typed {
   readonly after: string;
 }
 
-/** The text after a key: a cluster is written, removed and passed as a whole. */
+/** Applies a key to the text: a cluster is written, removed and passed as a whole. */
 export function retyped({ before, after }: Typed, { name, text }: BoardKey): Typed {
   const passed = clustersOf(before);
   const ahead = clustersOf(after);
@@ -63,7 +63,6 @@ export function retyped({ before, after }: Typed, { name, text }: BoardKey): Typ
 
 /** The controls of a board's screen. */
 export interface BoardControls {
-  /** Draws again what is now different. */
   redraw(): void;
   close(): void;
   /** Closes it with an error. */
@@ -77,7 +76,7 @@ interface BoardOn {
 }
 
 const ESCAPE = '\u001b[';
-/** With it, a terminal marks both ends of a pasted text. */
+/** Makes a terminal mark both ends of a pasted text. */
 const BRACKETED_PASTE = `${ESCAPE}?2004`;
 const ENTER_SCREEN = `${ESCAPE}?1049h${ESCAPE}H${BRACKETED_PASTE}h`;
 const LEAVE_SCREEN = `${BRACKETED_PASTE}l${ESCAPE}?1049l`;
@@ -92,7 +91,7 @@ interface Keypress {
   readonly meta?: boolean;
 }
 
-/** Keys from keypresses, with a pasted text as one key; null: no key yet, or a combination without a meaning. */
+/** Turns keypresses into keys, and a paste into one key; null for no key yet, or a combination without a meaning. */
 function createKeys() {
   let pasted: string | null = null;
   return ({ name, sequence = '', ctrl = false, meta = false }: Keypress): BoardKey | null => {
@@ -111,7 +110,7 @@ function createKeys() {
   };
 }
 
-/** @throws Problem `interrupted` for Ctrl-C and an end of input, and what `fail` was given */
+/** Shows a board until it is closed. @throws Problem `interrupted` for Ctrl-C and end of input; the error of `fail` */
 export async function showBoard(
   open: (controls: BoardControls) => Board,
   { input, output, signal }: BoardOn,
@@ -148,13 +147,13 @@ export async function showBoard(
         close();
       });
       const resize = () => {
-        // How many lines the old frame takes now, only the terminal knows: the screen begins anew.
+        // Only the terminal knows how many lines the old frame takes now, so the screen is cleared.
         output.write(CLEAR_SCREEN);
         show('\n');
         redraw();
       };
       output.on('resize', resize);
-      // Put aside, it would leave its screen to the shell.
+      // Ctrl-Z is ignored: a stopped board would leave its screen to the shell.
       rl.on('SIGTSTP', () => undefined);
       return () => void output.off('resize', resize);
     }, []);

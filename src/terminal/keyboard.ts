@@ -7,16 +7,16 @@ export interface TerminalOn {
   readonly output: NodeJS.WriteStream;
 }
 
-/** Which keys a question takes for itself, and what they do. */
+/** The keys that a question takes for itself, and their effects. */
 export interface KeysFor {
   /** True for a key that leads back. */
   readonly isBack?: ((key: Key) => boolean) | undefined;
-  /** True for a line that may be typed; other letters are refused, and Enter after them too. */
+  /** True for a line that may be typed; other letters are refused, and so is Enter after them. */
   readonly mayBe?: ((line: string) => boolean) | undefined;
-  /** True for a question that is drawn once more: what is typed meanwhile is for it. */
+  /** True for a question that is drawn again: what is typed meanwhile is for it. */
   readonly isAgain?: boolean | undefined;
   back(): void;
-  /** Called when no more can be typed: Ctrl-D, an end of input, a terminal that is gone. */
+  /** Called when nothing more can be typed: Ctrl-D, an end of input, a terminal that is gone. */
   ended(): void;
 }
 
@@ -31,7 +31,7 @@ const PASTE_OFF = `${ESCAPE}[?2004l`;
 const SHOW_CURSOR = `${ESCAPE}[?25h`;
 const ERASE_BELOW = `${ESCAPE}[J`;
 const BELL = '\u0007';
-/** Stops that nothing resumes, such as Ctrl-Z in a container, are over by then. */
+/** The question is drawn again after this time if Ctrl-Z stopped nothing, as in a container. */
 const STOPPED_MS = 200;
 
 const isEnter = ({ name }: Key): boolean => name === 'return' || name === 'enter';
@@ -39,8 +39,8 @@ const isCtrl = (key: Key, name: string): boolean => key.ctrl === true && key.nam
 const turnOfLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
- * Drops what was typed before a question is shown, as `sudo` does: the rest of a paste, or one press of Enter too many, must
- * not answer a question about money.
+ * Drops what was typed before a question is shown, as `sudo` does: the rest of a paste, or one press of Enter too many,
+ * must not answer a question about money.
  */
 export async function dropTyped(input: NodeJS.ReadableStream & { readonly isTTY?: boolean }): Promise<void> {
   if (!input.isTTY) return;
@@ -50,7 +50,7 @@ export async function dropTyped(input: NodeJS.ReadableStream & { readonly isTTY?
   };
   input.on('data', drop);
   input.resume();
-  // Two turns: reading begins after the first one. A terminal gives its lines one a turn.
+  // Two turns: reading begins after the first one, and a terminal gives one line a turn.
   for (; quiet < 2; quiet++) await turnOfLoop();
   input.off('data', drop);
   input.pause();
@@ -77,7 +77,7 @@ class Frames extends Writable {
 
 const MOVES = new RegExp(`^(?:${ESCAPE}\\[\\d*[A-HK])+`);
 
-/** Lets through the keys of a line that may be typed, and no Enter after a letter that it has refused. */
+/** Lets through the keys of a line that may be typed, but no Enter after a refused letter. */
 function only(mayBe: (line: string) => boolean, refused: () => void): (press: Press) => boolean {
   let line = '';
   let isRefused = false;
@@ -98,7 +98,7 @@ function only(mayBe: (line: string) => boolean, refused: () => void): (press: Pr
 }
 
 /**
- * Gathers the keys that come in one go. An Enter with more behind it was pasted, also where the terminal marks no pastes: all
+ * Gathers keys that come in one go. An Enter with more behind it was pasted, even if the terminal marks no pastes: all
  * of it is then one line of text.
  */
 function inBursts(hear: (press: Press) => void): (text: string | undefined, key: Key) => void {
@@ -125,7 +125,7 @@ function inBursts(hear: (press: Press) => void): (text: string | undefined, key:
     }
     last = burst.pop() ?? null;
     burst.forEach(hear);
-    // A line that came in one go is looked up before its Enter is heard.
+    // A line that came in one go is looked up before its Enter is handled.
     if (burst.length > 0) setImmediate(hearLast);
     else hearLast();
   };
@@ -139,8 +139,8 @@ function inBursts(hear: (press: Press) => void): (text: string | undefined, key:
 }
 
 /**
- * The keyboard of one question. A paste is one line of text: no line of it answers this question, or a later one. Ctrl-Z
- * stops the process, and the question is drawn again when it continues.
+ * Opens the keyboard of one question. A paste is one line of text: none of its lines answers this question or a later
+ * one. Ctrl-Z stops the process, and the question is drawn again when it continues.
  */
 export async function openKeyboard({ input, output }: TerminalOn, { isBack, mayBe, isAgain, back, ended }: KeysFor) {
   const frames = new Frames(output);
@@ -156,7 +156,7 @@ export async function openKeyboard({ input, output }: TerminalOn, { isBack, mayB
   const leave = () => take(false);
   const goOn = () => {
     isStopped = false;
-    // The shell has changed the mode, of which Node does not know.
+    // The shell has changed the mode, and Node does not know it.
     input.setRawMode(false);
     take(true);
     output.write(frames.frame);
@@ -179,7 +179,7 @@ export async function openKeyboard({ input, output }: TerminalOn, { isBack, mayB
   take(true);
   if (!isAgain) await dropTyped(input);
   input.on('keypress', heard).on('end', ended).on('error', ended).resume();
-  // Readline pauses what it has closed.
+  // Readline pauses its input when it closes.
   keys.once('pause', ended);
   process.on('SIGCONT', goOn).once('exit', leave);
   return {

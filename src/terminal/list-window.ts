@@ -13,25 +13,25 @@ import {
 import type { StepAnswer, StepChoice, StepLine } from './streams.ts';
 import { cut, textWidth } from './text.ts';
 
-/** The keys that a question names last, in the same words everywhere. */
+/** The keys at the end of a question, in the same words everywhere. */
 export const keysText = (own: readonly string[], canGoBack: boolean): string =>
   [...own, ...(canGoBack ? ['Esc back'] : []), 'Ctrl-C quit'].join(' · ');
 
-/** The state of a choice, which outlives a change of the terminal's size. */
+/** The state of a choice, which survives a resize. */
 export interface ListState {
-  /** The line that is marked. */
+  /** The marked line. */
   at: number;
   /** The first line that is shown. */
   top: number;
   isDetailed: boolean;
-  /** True while a text to look for is typed. */
+  /** True while a text to find is typed. */
   isTyping: boolean;
   /** The number that is being typed. */
   digits: string;
 }
 
 interface ListQuestion {
-  /** The answer is the place of a line. */
+  /** The answer is the index of a line. */
   readonly choice: StepChoice<unknown>;
   readonly state: ListState;
   readonly canGoBack: boolean;
@@ -40,9 +40,9 @@ interface ListQuestion {
   readonly isColoured: boolean;
 }
 
-/** The page of a choice never has fewer lines, however small the terminal. */
+/** The least lines of a page, however small the terminal. */
 const LEAST_PAGE = 5;
-/** Lines of a terminal that has room for details beside a list. */
+/** On a terminal with this many lines, details are shown from the start. */
 const DETAILED_ROWS = 44;
 const HIDE_CURSOR = '\u001b[?25l';
 const CYAN = '\u001b[36m';
@@ -60,8 +60,8 @@ export function newListState<T>({ lines, preset }: StepChoice<T>, rows: number):
 }
 
 /**
- * Lines to choose from, in a window that moves with the mark. Under them: which of them are shown, the details of the
- * marked one, and the keys.
+ * Shows lines to choose from, in a window that moves with the mark. Under them: which of them are shown, the details of
+ * the marked one, and the keys.
  */
 export const listWindow = createPrompt<StepAnswer<number>, ListQuestion>((question, done) => {
   const { choice, state, size } = question;
@@ -163,7 +163,7 @@ function pressed(
   return 'moved';
 }
 
-/** Moves the mark by so many lines that can be chosen, as far as there are any. */
+/** Moves the mark by `times` lines that can be chosen, or as far as possible. */
 function step(state: ListState, lines: readonly StepLine<unknown>[], by: 1 | -1, times: number): void {
   let left = times;
   for (let at = state.at + by; left > 0 && at >= 0 && at < lines.length; at += by) {
@@ -173,7 +173,7 @@ function step(state: ListState, lines: readonly StepLine<unknown>[], by: 1 | -1,
   }
 }
 
-/** To the line of that number; where no line has it, the last digit begins another number. */
+/** Marks the line of that number; if no line has it, the last digit begins another number. */
 function jump(state: ListState, lines: readonly StepLine<unknown>[], digits: string): 'moved' {
   const choices = lines.filter(isChoice);
   const found = choices.find((line, index) => (line.number ?? String(index + 1)) === digits);
@@ -185,13 +185,13 @@ function jump(state: ListState, lines: readonly StepLine<unknown>[], digits: str
   return 'moved';
 }
 
-/** The same value among other lines, else the first that can be chosen. */
+/** Finds the marked value among other lines, else the first line that can be chosen. */
 function placeOf(marked: StepLine<unknown> | undefined, lines: readonly StepLine<unknown>[]): number {
   const same = isChoice(marked) ? lines.findIndex((line) => isChoice(line) && line.value === marked.value) : -1;
   return same < 0 ? lines.findIndex(isChoice) : same;
 }
 
-/** The lines around the mark that fit into `room`, whole ones, and `12–20 of 46` where some are out of sight. */
+/** Finds the whole lines around the mark that fit into `room`, and `12–20 of 46` if some are out of sight. */
 function pageOf(
   lines: readonly StepLine<unknown>[],
   state: ListState,
@@ -223,7 +223,7 @@ function pageOf(
   return { shown, mark };
 }
 
-/** As many lines for each marked line, so that the list above does not jump. */
+/** The details of the marked line, with as many lines as for any other, so that the list above does not jump. */
 function detailsOf({ choice, state, size }: ListQuestion, lines: readonly StepLine<unknown>[]): string[] {
   const { details } = choice;
   const marked = lines[state.at];
@@ -245,7 +245,7 @@ function keysOf({ choice: { keys = [], search, details }, state }: ListQuestion)
   ];
 }
 
-/** Broken between the parts alone. */
+/** Puts parts on lines, broken only between them. */
 function wrapped(parts: readonly string[], columns: number): string[] {
   const lines: string[] = [];
   for (const part of parts) {

@@ -7,37 +7,36 @@ const ESCAPE = '\u001b[';
 const CLEAR_LINE = `${ESCAPE}K`;
 const CLEAR_BELOW = `${ESCAPE}J`;
 
-/** Terminals that know it show the frame at once; the others ignore it. */
+/** A terminal that knows this sequence shows the whole frame at once; others ignore it. */
 const BEGIN_FRAME = `${ESCAPE}?2026h`;
 
 const END_FRAME = `${ESCAPE}?2026l`;
 const DEFAULT_ROWS = 24;
 
 /**
- * A few lines on a terminal that change in place: the provisional list while slower offers land.
- * Each frame is one write that goes over the one before: a line is overwritten, and only then is the rest of it
- * erased, so that nothing flickers. What the last frame took is counted by the width of now: a terminal that was
- * made narrower has wrapped it.
+ * Draws a few lines on a terminal that change in place: the provisional list while slower offers land. Each frame is
+ * one write over the one before. A line is overwritten before its rest is erased, so that nothing flickers. The rows of
+ * the last frame are counted by the present width, since a terminal that was made narrower has wrapped it.
  */
 export function createLive(output: Output) {
   let last: readonly string[] = [];
   let lastText = '';
   const columns = () => Math.max(1, output.columns ?? 80);
   const rowsOf = (line: string) => Math.max(1, Math.ceil(textWidth(line) / columns()));
-  // After a line as wide as the terminal the cursor is on its last cell, which would be erased.
+  // After a line as wide as the terminal, the cursor is on its last cell, which would be erased.
   const whole = (line: string) => (textWidth(line) < columns() ? `${line}${CLEAR_LINE}` : line);
   const up = () => {
     const rows = last.reduce((sum, line) => sum + rowsOf(line), 0) - 1;
     return `\r${rows > 0 ? `${ESCAPE}${rows}A` : ''}`;
   };
   return {
-    /** Replaces what was drawn. Lines are cut to the terminal's height, the last one always shows. */
+    /** Replaces what was drawn. Lines are cut to the height of the terminal; the last one always shows. */
     draw(lines: readonly string[]): void {
       const most = Math.max(2, (output.rows ?? DEFAULT_ROWS) - 1);
       const shown = lines.length > most ? [...lines.slice(0, most - 1), ...lines.slice(-1)] : lines;
       const text = shown.map(whole).join('\r\n');
       if (text === lastText) return;
-      // Only the line with the sign of life has changed, and the cursor is on it.
+      // Only the line with the spinner has changed, and the cursor is on it.
       const sameList = last.length === shown.length && shown.slice(0, -1).every((line, index) => line === last[index]);
       const end = shown.at(-1) ?? '';
       output.write(
@@ -48,7 +47,7 @@ export function createLive(output: Output) {
       last = shown;
       lastText = text;
     },
-    /** Removes it: the cursor is where the first line began. */
+    /** Removes the lines: the cursor is then where the first one began. */
     clear(): void {
       if (last.length > 0) output.write(`${up()}${CLEAR_BELOW}`);
       last = [];
@@ -57,7 +56,7 @@ export function createLive(output: Output) {
   };
 }
 
-/** Where lines are redrawn: the part of a command's context that it takes. */
+/** The part of the context of a command that redrawing needs. */
 interface Drawn {
   readonly terminal: Terminal;
   readonly streams: Streams;
@@ -68,14 +67,14 @@ interface Drawn {
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 120;
 
-/** True when a person watches, on a terminal that can redraw lines. */
+/** True if a person watches, on a terminal that can redraw lines. */
 export function canDrawLive({ terminal, streams, environment }: Omit<Drawn, 'clock'>): boolean {
   const { json, quiet, plain } = terminal.settings;
   if (plain) return false;
   return streams.stdout.isTTY && streams.stderr.isTTY && environment.TERM !== 'dumb' && !json && !quiet;
 }
 
-/** Lines on stderr that are redrawn in place, with a moving sign of life under them. */
+/** Draws lines on stderr in place, with a spinner under them. */
 export function openLiveSign({ terminal, streams, clock }: Omit<Drawn, 'environment'>) {
   const live = createLive(streams.stderr);
   const stopping = new AbortController();

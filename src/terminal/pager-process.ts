@@ -1,18 +1,15 @@
-// A file of its own: the built chunks (bin/load.js) can import a chunk later, but not what Node itself has.
+// A file of its own, because the built chunks (bin/load.js) can import a chunk lazily, but no module of Node.
 import { spawn } from 'node:child_process';
 import type { Environment } from './streams.ts';
 
-/**
- * Runs a pager on the process's own terminal. Quitting it early is how one says that it was enough; a pager that can't
- * be started leaves the text to `write`.
- */
+/** Runs a pager on the process's terminal. Quitting it early is no error. If it cannot start, `write` gets the text. */
 export async function runPager(
   command: string,
   text: string,
   environment: Environment,
   write: (text: string) => void,
 ): Promise<void> {
-  // F: text that fits after all is only printed; R: colours; X: what was read stays on the screen; P: the prompt.
+  // F: text that fits is only printed; R: colours; X: what was read stays on the screen; P: the prompt.
   const env = { LESS: 'FRXPs?eEnd, q to leave:Space for more, q to leave.$', LV: '-c', ...withoutKeys(environment) };
   const outcome = await new Promise<'shown' | 'missing'>((resolve) => {
     const pager = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'inherit', 'inherit'], env });
@@ -29,6 +26,6 @@ export async function runPager(
 const withoutKeys = (environment: Environment) =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('FARELOCK_')));
 
-/** How a shell says that there is no such program. */
+/** Exit codes of a shell that cannot find, or run, a program. */
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;

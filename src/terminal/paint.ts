@@ -12,15 +12,15 @@ export const linkText = (text: string, url: string): string =>
   isAddress(url) ? `${ESCAPE}]8;;${url}${END}${text}${ESCAPE}]8;;${END}` : text;
 
 /**
- * True when a stream shows links. Off a terminal, without colour, on CI and on a dumb terminal never, unless
- * FORCE_HYPERLINK says so; else by the names that terminals give themselves.
+ * True if a stream shows links: never without colour, else as FORCE_HYPERLINK says. If that is unset, never off a
+ * terminal, on CI or on a dumb terminal; otherwise by the names that terminals give themselves.
  */
 export function supportsLinks(environment: Environment, isTerminal: boolean, wanted: boolean): boolean {
   if (!wanted || environment.NO_COLOR) return false;
   const forced = environment.FORCE_HYPERLINK;
   if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false';
   if (!isTerminal || environment.TERM === 'dumb' || environment.CI) return false;
-  // Inside them the variables name the outer terminal.
+  // Inside screen and tmux the variables name the outer terminal.
   if (/^(screen|tmux)/.test(environment.TERM ?? '')) return false;
   if (environment.WT_SESSION || environment.KITTY_WINDOW_ID || environment.KONSOLE_VERSION) return true;
   // GNOME Terminal and its relatives, from 0.50.
@@ -33,7 +33,7 @@ export function supportsLinks(environment: Environment, isTerminal: boolean, wan
   return ['WezTerm', 'ghostty', 'Hyper', 'rio', 'Tabby'].includes(program);
 }
 
-/** The few styles that the screen knows. Views take one, so that they stay pure and can be tested without colour. */
+/** The few styles of the screen. Views take a paint, so that they stay pure and can be tested without colour. */
 export interface Paint {
   bold(text: string): string;
   dim(text: string): string;
@@ -67,12 +67,12 @@ export const spoken = (text: string): string => text;
 const spokenStyles = inOneStyle(spoken);
 export const spokenPaint: Paint = { ...spokenStyles, usdc: plainUsdc };
 
-/** True for a paint of --plain: its lines are read aloud. */
+/** True for the paint of --plain: its lines are read aloud. */
 export const isSpoken = (paint: Paint): boolean => paint.dim === spoken;
 
 type ColourLevel = 0 | 1 | 2 | 3;
 
-/** A paint of chalk's at a colour level; level 0 loads nothing. */
+/** Opens a paint at a colour level; level 0 does not load chalk. */
 export async function openPaint(
   level: ColourLevel,
   hasLinks = false,
@@ -97,10 +97,7 @@ export async function openPaint(
   };
 }
 
-/**
- * How much colour a stream gets: none where NO_COLOR or --no-color says so, FORCE_COLOR's level where it is set,
- * else none off a terminal.
- */
+/** The colour level of a stream: 0 under NO_COLOR or --no-color, else that of FORCE_COLOR, else 0 off a terminal. */
 export function colourLevel(environment: Environment, isTerminal: boolean, wanted: boolean): ColourLevel {
   if (!wanted || environment.NO_COLOR) return 0;
   const forced = environment.FORCE_COLOR;

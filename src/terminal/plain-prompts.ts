@@ -22,7 +22,7 @@ const BACK = { kind: 'back' } as const;
 
 export function plainPrompts({ input, output, signal }: PlainOn): Prompts {
   const say = (line: string) => void output.write(`${line}\n`);
-  /** A line for each question, so that nothing else reads the input meanwhile. */
+  /** Reads a line for each question, and nothing between questions. */
   async function typed(question: string): Promise<string> {
     await dropTyped(input);
     const lines = createInterface({ input, output, terminal: false });
@@ -47,7 +47,7 @@ export function plainPrompts({ input, output, signal }: PlainOn): Prompts {
       say(spokenLine(wrong));
     }
   }
-  /** The index of the chosen line, by its number. */
+  /** Asks for the number of a line; returns its index, or null to go back. */
   async function numbered(message: string, names: readonly string[], also = ''): Promise<number | null> {
     say(spokenLine(message));
     for (const [index, name] of names.entries()) {
@@ -114,7 +114,7 @@ export function plainPrompts({ input, output, signal }: PlainOn): Prompts {
 
 const isBack = (value: string): boolean => /^back$/i.test(value);
 
-/** Looks for a choice by two questions: a text, and then which of its choices. Going back from there leads to the text. */
+/** Finds a choice by two questions: a text, then which match. Going back from the second leads to the first. */
 export const withSearch = (steps: Pick<StepPrompts, 'text' | 'choose'>): StepPrompts => ({
   ...steps,
   async search<T>({ message, find }: StepSearch<T>): Promise<StepAnswer<T>> {

@@ -1,8 +1,8 @@
 import type { Prompts } from './streams.ts';
 
 /**
- * Prompts on stderr, so that stdout keeps to the result. Loaded when the first question is asked.
- * @param isPlain questions as lines, where nothing can be redrawn or it would be read aloud
+ * Opens prompts on stderr, so that stdout has only the result. Loaded when the first question is asked.
+ * @param isPlain true for questions as lines: for a screen reader, or where nothing can be redrawn
  */
 export function terminalPrompts(signal: AbortSignal, isPlain: boolean): Prompts {
   const on = { input: process.stdin, output: process.stderr, signal };

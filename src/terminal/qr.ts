@@ -2,7 +2,7 @@ import type { Screen } from './terminal.ts';
 
 /** QR codes in half blocks: two modules to a cell, so that they are square and small. */
 
-/** Four light modules around, without which cameras don't find it. */
+/** Light modules around a code; with fewer, cameras do not find it. */
 const QUIET = 4;
 
 /** Black on white whatever the terminal's own colours are. */
@@ -10,9 +10,8 @@ const BLACK_ON_WHITE = '\u001b[38;5;16;48;5;231m';
 const AS_BEFORE = '\u001b[0m';
 
 /**
- * The lines of a QR code, or null where the screen is too narrow for it. With colour it brings its own black and white;
- * without, the light modules are drawn with the terminal's own colour: right on dark ones, inverted on light ones, and
- * scanners read both.
+ * Draws a QR code; null if the screen is too narrow. With colour it is black on white. Without, its light modules have
+ * the colour of the terminal's text: right on dark terminals, inverted on light ones, and scanners read both.
  */
 export async function qrLines(text: string, { paint, width }: Screen): Promise<string[] | null> {
   const hasColour = paint.bold(' ') !== ' ';
@@ -24,7 +23,7 @@ export async function qrLines(text: string, { paint, width }: Screen): Promise<s
   for (let row = 0; row < size; row += 2) {
     let line = '';
     for (let column = 0; column < size; column++) {
-      // Below the last row of an odd size there is light.
+      // Below the last row of an odd size all is light.
       line += half(isDark(row, column) === hasColour, isDark(row + 1, column) === hasColour);
     }
     lines.push(hasColour ? `${BLACK_ON_WHITE}${line}${AS_BEFORE}` : line);

@@ -35,7 +35,7 @@ export function questions(on: QuestionsOn): Prompts {
   };
 }
 
-/** The theme of every question: lines broken where the terminal ends, and the keys. */
+/** The theme of every question: it breaks lines where the terminal ends, and names the keys. */
 function themeOf({ output }: TerminalOn, canGoBack: boolean) {
   const { style } = makeTheme({});
   const columns = output.columns ?? 80;
@@ -46,11 +46,11 @@ function themeOf({ output }: TerminalOn, canGoBack: boolean) {
       .map(bold)
       .join('\n  ');
   const error = (text: string) => style.error(wrap(text, columns - 3).join('\n  '));
-  // A sentence in place of choices says what is wrong.
+  // A sentence that takes the place of choices is an error.
   return { style: { message, error, disabled: error, keysHelpTip: () => keys } };
 }
 
-/** The theme of a line to type: where a person can go back, the keys follow the question, and the line is under it. */
+/** The theme of a line to type: if a person can go back, the keys follow the question, and the line is under it. */
 function lineTheme(on: TerminalOn, canGoBack: boolean) {
   const { style } = makeTheme({});
   const theme = themeOf(on, canGoBack);
@@ -66,7 +66,7 @@ function lineTheme(on: TerminalOn, canGoBack: boolean) {
 
 const NOTHING: never = undefined as never;
 
-/** @param canGoBack true in a walk: an answered question leaves the screen, since the walk has a line for each answer */
+/** @param canGoBack true in a walk: an answered question leaves the screen, since the walk shows each answer */
 function stepsOn(on: QuestionsOn, canGoBack: boolean): StepPrompts {
   return {
     text: async ({ message, preset, mayBeEmpty, check }) => {
@@ -104,7 +104,7 @@ function chosen<T>(on: QuestionsOn, { message, lines, preset }: StepChoice<T>, c
   return ask(on, (context) => select<T>(config, context), { isBack: isEscapeOrLeft }, canGoBack);
 }
 
-/** Asks until there is an answer: a change of the terminal's size repeats the question in its state. */
+/** Asks in a window until there is an answer: after a resize the question is asked again in its state. */
 async function inWindow<T>(
   on: QuestionsOn,
   question: StepChoice<T>,
@@ -135,7 +135,7 @@ async function inWindow<T>(
   } finally {
     output.off('resize', resize);
   }
-  // How many lines the old question takes now, only the terminal knows: the screen begins anew.
+  // Only the terminal knows how many lines the old question takes now, so the screen is cleared.
   output.write(CLEAR_SCREEN);
   question.cleared?.();
   return inWindow(on, { ...question, ...question.redrawn?.() }, canGoBack, state);

@@ -5,17 +5,17 @@ import { type Problem, problem } from '../kernel/problems.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the tool writes and reads: the process's own streams, or memory with settable terminal flags in tests. */
+/** An output of the tool: a stream of the process or, in tests, memory with settable terminal flags. */
 export interface Output {
   readonly isTTY: boolean;
   /** null off a terminal. */
   readonly columns: number | null;
-  /** Lines of the terminal, where it is known. */
+  /** Lines of the terminal, if known. */
   readonly rows?: number | null;
   write(text: string): void;
-  /** Once the reader has everything: a slow pipe takes its time. Absent: at once. */
+  /** Resolves once the reader has everything: a slow pipe takes its time. Absent if writes are immediate. */
   flushed?(): Promise<void>;
-  /** For the spinner, which draws on a stream of its own; without one its phases are lines. */
+  /** The stream that the spinner draws on; without it, phases are lines. */
   readonly stream?: NodeJS.WriteStream;
 }
 
@@ -23,11 +23,11 @@ export interface Streams {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: { readonly isTTY: boolean; text(): Promise<string> };
-  /** For a protocol, which reads and writes them itself. A command within a command has none. */
+  /** Raw streams for a protocol that reads and writes them itself. A command within a command has none. */
   readonly pipes?: { readonly input: Readable; readonly output: Writable };
-  /** Names the terminal and its shell, or off one the parent process: numbers of a list belong to it. */
+  /** Names the terminal and its shell, or the parent process: the numbers of a list belong to this place. */
   readonly place?: string;
-  /** Hears of each step that takes time: for a program that drives the tool. */
+  /** Called at each step that takes time, for a program that drives the tool. */
   readonly phase?: (text: string) => void;
 }
 
@@ -36,10 +36,10 @@ interface Choice<T> {
   readonly value: T;
 }
 
-/** Questions to a person. Only asked on a terminal; the answers of tests come from a list. */
+/** Questions to a person on a terminal; the answers of tests come from a list. */
 export interface Prompts {
   confirm(message: string, preset: boolean): Promise<boolean>;
-  /** `check` answers null, or what is wrong; it is asked again until it is right. */
+  /** `check` returns null, or what is wrong; the question is then asked again. */
   text(message: string, check: (value: string) => Promise<string | null>, preset?: string): Promise<string>;
   choose<T>(message: string, choices: readonly Choice<T>[]): Promise<T>;
   /** Questions that a person may step back from. */
@@ -53,15 +53,12 @@ export interface StepText {
   readonly message: string;
   /** Taken when nothing is typed. */
   readonly preset?: string | undefined;
-  /** True when nothing at all is an answer too. */
+  /** True if an empty answer is valid. */
   readonly mayBeEmpty?: boolean | undefined;
   check(value: string): Promise<string | null>;
 }
 
-/**
- * A line of a choice; one without a value only shows something. `number` is what a person types to get there, instead
- * of its place.
- */
+/** A line of a choice; without a value it cannot be chosen. A person types its `number`, or its place, to get there. */
 export type StepLine<T> = (Choice<T> & { readonly number?: string }) | { readonly name: string };
 
 /** A key that changes which lines there are, and in what order. */
@@ -78,29 +75,29 @@ export interface StepChoice<T> {
   readonly heading?: readonly string[] | undefined;
   readonly lines: readonly StepLine<T>[];
   readonly preset?: T | undefined;
-  /** The lines as they are now, for the width of the terminal and after a key; absent: they stay. */
+  /** The lines as they are now, for the width of the terminal and after a key; absent if they never change. */
   redrawn?(): Pick<StepChoice<T>, 'heading' | 'lines'>;
   readonly keys?: readonly StepKey[] | undefined;
-  /** The text that lines are looked for by; `hint` says what it may be, in place of the key's name. */
+  /** The text to find lines by; `hint` says what it may be, in place of the name of the key. */
   readonly search?: { text(): string; set(text: string): void; readonly hint?: string } | undefined;
-  /** Moves a mark within the lines by the left and right arrows; without it, the left one goes back. */
+  /** Moves a mark within the lines by the left and right arrows. Without it, the left arrow goes back. */
   sideways?(by: 1 | -1): void;
   /** More about a line, for a pane under the list. */
   details?(value: T): readonly string[];
   /** The time that is left for a line, drawn every second. */
   left?(value: T): string;
-  /** Told once the screen was cleared because its size has changed, before the question is asked again. */
+  /** Called once a resize has cleared the screen, before the question is asked again. */
   cleared?(): void;
 }
 
-/** A choice that is looked for while it is typed. */
+/** A choice that a person finds by typing. */
 export interface StepSearch<T> {
   readonly message: string;
-  /** The choices for a text, best first, or a sentence where there are none. A guess is never taken without being shown. */
+  /** The choices for a text, best first, or a sentence if there are none. A guess is shown before it is taken. */
   find(text: string): Promise<readonly (Choice<T> & { readonly isGuess?: boolean })[] | string>;
 }
 
-/** Questions of a walk: nothing of them stays on the screen once they are answered. */
+/** Questions of a walk, which leave the screen once they are answered. */
 export interface StepPrompts {
   text(question: StepText): Promise<StepAnswer<string>>;
   choose<T>(question: StepChoice<T>): Promise<StepAnswer<T>>;
@@ -148,7 +145,7 @@ export function processStreams(): Streams {
     },
     stdin: {
       get isTTY() {
-        // process.stdin itself is a stream, which takes ten more modules of the platform to make.
+        // Looking at process.stdin would make a stream of it, and load ten more modules of the platform.
         return isatty(0);
       },
       async text() {
@@ -171,7 +168,7 @@ function placeOfProcess(): string {
   return `tty${fstatSync(terminal).rdev}.${shell}`;
 }
 
-/** The shell of the terminal, whatever runs between it and a command. Linux alone says; terminals' names come again. */
+/** The shell of the terminal, whatever runs between it and a command: terminals reuse names. Only Linux tells it. */
 function sessionLeader(): string | null {
   try {
     const said = readFileSync('/proc/self/stat', 'latin1');

@@ -4,21 +4,21 @@ import { cut, padEnd, padStart, textWidth, wrap } from './text.ts';
 interface Column {
   readonly title: string;
   readonly align?: 'right';
-  /** Text of any length, which is cut where the table would be wider than the screen. */
+  /** True for text of any length, which is cut if the table would be wider than the screen. */
   readonly cuts?: boolean;
-  /** Left out where there is no room for it: 1 is the last to go. Columns of one rank stay or go together. */
+  /** Lets the column be left out if there is no room: 1 is the last to go. Columns of one rank stay or go together. */
   readonly rank?: number;
 }
 
 const GAP = 2;
 const LEAST_CUT = 8;
-/** Cells that a text of any length keeps before columns with a rank are left out for it. */
+/** Cells that a text of any length gets before there is room for columns with a rank. */
 const FAIR_CUT = 40;
 
 /**
- * Lines of a table as wide as its content; the last column isn't padded. With `width` the columns with a rank take the
- * room that is left, in the order of their ranks; then those that may be cut give way, the widest first, until the
- * table fits.
+ * Draws a table as wide as its content; the last column is not padded. With `width`, columns with a rank take the room
+ * that is left, in the order of their ranks. Then columns that may be cut give way, the widest first, until the table
+ * fits.
  */
 export function tableLines(
   titled: readonly (Column | string)[],
@@ -48,10 +48,9 @@ export function tableLines(
   return [heading(lineOf(columns.map((column) => column.title))), ...rows.map(lineOf)];
 }
 
-/** A column with its cell of an entry. */
+/** A column that makes its cell of an entry. */
 export type ListColumn<T> = Column & { cell(one: T, index: number): string };
 
-/** A table of entries, each column with its cell of an entry. */
 export const listLines = <T>(
   { paint, width }: { readonly paint: Paint; readonly width?: number },
   entries: readonly T[],
@@ -64,7 +63,7 @@ export const listLines = <T>(
     width,
   );
 
-/** The places of the columns that are shown. */
+/** The indexes of the columns that are shown. */
 function columnsWithRoom(columns: readonly Column[], widths: readonly number[], width: number): ReadonlySet<number> {
   const placesOf = (rank: number | undefined) =>
     columns.flatMap((column, index) => (column.rank === rank ? [index] : []));
@@ -107,8 +106,8 @@ function shrink(columns: readonly Column[], widths: number[], width: number): vo
 type Field = readonly [label: string, value: string | null | undefined];
 
 /**
- * `label  value` lines with the values in one column. Entries without a value are left out. With `width`, a value that
- * is wider goes on in the line below.
+ * Draws `label  value` lines with the values in one column. Entries without a value are left out. With `width`, a wider
+ * value goes on in the line below.
  */
 export function fieldLines(
   label: (text: string) => string,
@@ -127,6 +126,6 @@ export function fieldLines(
   );
 }
 
-/** Tab-separated rows for a pipe: a tab or line break inside a value would break the row, and becomes a space. */
+/** Writes tab-separated rows for a pipe. A tab or line break in a value would break the row, and becomes a space. */
 export const tsvLines = (rows: readonly (readonly (string | number | null)[])[]): string[] =>
   rows.map((row) => row.map((cell) => String(cell ?? '').replace(/[\t\r\n]/g, ' ')).join('\t'));

@@ -19,19 +19,19 @@ import {
 
 export interface TerminalSettings {
   readonly json: boolean;
-  /** Of `--json a,b`: null means all. */
+  /** The fields of `--json a,b`; null for all. */
   readonly fields: readonly string[] | null;
   readonly quiet: boolean;
   readonly verbose: boolean;
-  /** false under --no-input. */
+  /** False under --no-input. */
   readonly input: boolean;
-  /** false under --no-color. */
+  /** False under --no-color. */
   readonly color: boolean;
-  /** false under --no-pager. */
+  /** False under --no-pager. */
   readonly pager?: boolean;
-  /** true under --plain: lines for a screen reader. */
+  /** True under --plain: lines for a screen reader. */
   readonly plain?: boolean;
-  /** Makes a note a line of a log, for a server whose stderr a program reads. */
+  /** Turns a note into a line of a log, for a server whose stderr a program reads. */
   readonly noteLine?: ((text: string) => string) | undefined;
 }
 
@@ -41,16 +41,16 @@ export interface Screen {
   readonly width: number;
 }
 
-/** How a document is shown to a person: pure functions of the (harmless) document. */
+/** Shows a document to a person: pure functions of the (harmless) document. */
 export interface View<T> {
   lines(document: T, screen: Screen): readonly string[];
-  /** For a pipe: tab-separated instead of drawn. */
+  /** Rows for a pipe, tab-separated instead of drawn. */
   rows?(document: T): readonly (readonly (string | number | null)[])[];
-  /** The one list of a list document: `--json fields` then name the fields of its entries. */
+  /** The one list of a document: `--json fields` then names fields of its entries. */
   readonly list?: keyof T & string;
 }
 
-/** The view of a document with one list: a table on a terminal, or a sentence where nothing is listed, and rows for a pipe. */
+/** Makes the view of a document with one list: a table (or a sentence if nothing is listed), and rows for a pipe. */
 export const listView = <Name extends string, Entry>(
   list: Name,
   {
@@ -96,7 +96,7 @@ export async function openTerminal(
     streams.phase,
   );
   const turns = createTurns();
-  // Only our own colours and links get through, whatever a line was put together from.
+  // Only our own colours and links get through, however a line was put together.
   const say = (line: string) => {
     const spoken = settings.plain ? spokenLine(line) : line;
     const clean = harmlessLine(spoken, isDressed(asideScreen) && !settings.noteLine);
@@ -109,7 +109,7 @@ export async function openTerminal(
     settings,
     /** Draws results. */
     screen,
-    /** True when there is a person to ask. */
+    /** True if there is a person to ask. */
     canAsk,
     /** Draws lines that go to stderr, such as reviews before a question. */
     asideScreen,
@@ -130,7 +130,7 @@ export async function openTerminal(
       progress.settle();
       if (!settings.quiet) say(`${asideScreen.paint.good('✓')} ${harmless(text)}`);
     },
-    /** Shows lines that only a person reads after a result: its cost, the next command. Not under --json. */
+    /** Shows lines for a person after a result: its cost, the next command. Not under --quiet or --json. */
     aside(lines: readonly string[]): void {
       if (!settings.quiet && !settings.json) for (const line of lines) say(line);
     },
@@ -170,10 +170,10 @@ export async function openTerminal(
   };
 }
 
-/** A line of a terminal ends where a word ends, however narrow that is; some terminals do not tell their width. */
+/** Breaks a line between words, however narrow the terminal is; some terminals do not tell their width. */
 const fitted = (line: string, on: Output): string => (on.isTTY && on.columns ? brokenLine(line, on.columns) : line);
 
-/** Our own colours and links are on it. */
+/** True if the screen shows our own colours and links. */
 const isDressed = (on: Screen): boolean => on.paint.dim('x') !== 'x';
 
 async function screenOf(
@@ -190,7 +190,7 @@ async function screenOf(
       settings.plain,
       isRealMoney,
     ),
-    // Of now: a terminal may be made wider or narrower while something waits.
+    // Measured anew: a terminal may be resized while something waits.
     get width() {
       return screenWidth(stream);
     },
@@ -251,7 +251,7 @@ export function createTurns() {
   const follow = (turn: Promise<void>) => {
     const ended: Promise<void> = turn
       .catch((error: unknown) => {
-        // `settled` throws it; later steps are written all the same.
+        // `settled` throws it; later steps still run.
         failure ??= { error };
       })
       .finally(() => {
@@ -277,10 +277,10 @@ export function createTurns() {
   };
 }
 
-/** A person looks away during a longer wait. */
+/** In a longer wait a person looks away. */
 const LONG_WAIT_MS = 5_000;
 
-/** A phase that takes longer shows for how long it has. */
+/** A longer phase shows its seconds. */
 const SHOWN_AFTER_MS = 3_000;
 
 /** The sign of life while something takes time: a spinner on a terminal, off it one line a phase. */
@@ -291,14 +291,14 @@ export function createProgress(
   environment: Environment,
   began: (phase: string) => void = () => undefined,
 ) {
-  // Terminals that can't rewrite a line or say they have no columns, and logs of builds, get lines.
+  // Terminals that cannot rewrite a line or report no columns, and logs of builds, get lines.
   const isDrawn = stderr.isTTY && stderr.columns !== 0 && environment.TERM !== 'dumb' && !environment.CI;
   const canSpin = isDrawn && !isSpoken(paint);
   const signals = canSpin ? signalsOf(environment) : null;
   let current: string | null = null;
   let spinner: { text: string; stop(): unknown; clear(): unknown; render(): unknown } | null = null;
   let loading = false;
-  /** By the monotonic clock: of the phase, and of the first one since nothing was waited for. */
+  /** By the monotonic clock: the beginning of the phase, and of the whole wait. */
   let phaseAtMs = 0;
   let waitAtMs: number | null = null;
   let ticking: NodeJS.Timeout | null = null;
@@ -312,8 +312,8 @@ export function createProgress(
     const { default: ora } = await import('ora');
     loading = false;
     if (current === null) return;
-    // discardStdin would put the terminal in raw mode, and Ctrl-C would no longer reach us as a signal.
-    // Its own colours know nothing of NO_COLOR and --no-color.
+    // discardStdin would put the terminal in raw mode, and Ctrl-C would no longer reach us as a signal. ora ignores
+    // NO_COLOR and --no-color.
     const color = paint.accent('-') === '-' ? false : 'cyan';
     spinner = ora({ text: textNow(), stream, color, discardStdin: false, isEnabled: true }).start();
     ticking = setInterval(() => {
@@ -365,8 +365,8 @@ export function createProgress(
 const osc = (text: string): string => `\u001b]${text}\u001b\\`;
 
 /**
- * What a terminal understands beside the bell: progress in its tab (OSC 9;4, of ConEmu) and a notification (OSC 9 of
- * iTerm2, OSC 99 of kitty). One that is not known gets neither, for it might print them.
+ * The signals of a terminal beside its bell: progress in its tab (OSC 9;4, of ConEmu) and a notification (OSC 9 of
+ * iTerm2, OSC 99 of kitty). An unknown terminal gets neither, since it might print them.
  */
 function signalsOf({ TERM_PROGRAM, TERM, WT_SESSION, ConEmuANSI }: Environment) {
   const hasProgress =
@@ -379,9 +379,7 @@ function signalsOf({ TERM_PROGRAM, TERM, WT_SESSION, ConEmuANSI }: Environment) 
   };
 }
 
-/** `--json [fields]`: the choice among the fields of a document. */
-
-/** A document, or the entries of its one list, reduced to the chosen fields. */
+/** Reduces a document, or the entries of its one list, to the fields of `--json a,b`. */
 export function selectFields(document: unknown, fields: readonly string[] | null, list?: string): unknown {
   if (fields === null) return document;
   if (list !== undefined && isRecord(document)) {
@@ -399,12 +397,12 @@ const pick = (value: unknown, fields: readonly string[]): unknown =>
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Shows text a screen at a time; over when the person has seen enough. */
+/** Shows text a screen at a time; resolves when the person has seen enough. */
 export type Pager = (text: string) => Promise<void>;
 
 /**
- * The command line of the pager: FARELOCK_PAGER, then PAGER, then less. null: none is wanted (empty or `cat`, a
- * terminal that can't move its cursor).
+ * The command line of the pager: FARELOCK_PAGER, then PAGER, then less. Null if none is wanted (empty or `cat`), or on
+ * a terminal that cannot move its cursor.
  */
 export function pagerCommand(environment: Environment): string | null {
   if (environment.TERM === 'dumb') return null;
@@ -412,7 +410,7 @@ export function pagerCommand(environment: Environment): string | null {
   return command === '' || command === 'cat' ? null : command;
 }
 
-/** True when text takes more lines than a terminal has, which also shows the prompt. */
+/** True if text does not fit on a terminal, which also shows the prompt. */
 export function isLong(text: string, rows: number, columns: number): boolean {
   let taken = 0;
   for (const line of text.split('\n').slice(0, -1)) {

@@ -1,6 +1,6 @@
 /**
- * The clusters that a terminal draws as one character, and their cells. Latin text and box drawing are counted here; the
- * rest of the world (wide characters, emoji, combining marks) is measured by a library that takes 20 ms to load and is
+ * Clusters (what a terminal draws as one character) and their cells. Latin text and box drawing are counted here. The
+ * rest of the world (wide characters, emoji, combining marks) is measured by a library that takes 20 ms to load, and is
  * loaded when there is such text to show (`readyFor`).
  */
 interface Clusters {
@@ -12,7 +12,7 @@ interface Clusters {
 const PLAIN =
   /^[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u03ff\u0400-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u2043\u2190-\u21ff\u2500-\u259f\u25a0-\u25fc\u2713\u2717\u2800-\u28ff\ufffd]*$/;
 
-/** Near enough for lines that are drawn before the library is there: a spinner, a review, a provisional list. */
+/** Good enough for lines that are drawn before the library is loaded: a spinner, a review, a provisional list. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}]/u;
 const JOINS = /^[\p{M}\u200b\u200c\u200d]$/u;
@@ -31,12 +31,12 @@ const roughly: Clusters = {
   widthOf: (cluster) => (JOINS.test(cluster) ? 0 : WIDE.test(cluster) ? 2 : 1),
 };
 
-/** The library, once it was needed: a program either shows such text or it doesn't. */
+/** The exact widths of the library, once it is loaded. */
 let exactly: Clusters | null = null;
 
 const isPlain = (text: string): boolean => PLAIN.test(text);
 
-/** Makes the widths of this text exact; null where they are already. */
+/** Loads the library if this text needs it; null if all widths are exact already. */
 export function readyFor(text: string): Promise<void> | null {
   if (exactly !== null || isPlain(text)) return null;
   return import('string-width').then(({ default: stringWidth }) => {
@@ -48,7 +48,7 @@ export function readyFor(text: string): Promise<void> | null {
   });
 }
 
-/** Text without colour or links, character by character as a terminal draws it. */
+/** Splits text without colour or links into what a terminal draws as one character. */
 export const clustersOf = (text: string): string[] => (isPlain(text) ? [...text] : (exactly ?? roughly).split(text));
 
 /** Cells of text without colour or links. */
@@ -71,10 +71,7 @@ export const unpainted = (text: string): string => text.replace(DRESSES, '');
 /** Terminal cells that the text takes. */
 export const textWidth = (text: string): number => cellsOf(text.includes(ESCAPE) ? unpainted(text) : text);
 
-/**
- * Cuts text to a width, with an ellipsis where something was cut. What a terminal draws as one character stays whole,
- * and colours and links that were begun are ended.
- */
+/** Cuts text to a width, with an ellipsis. Keeps clusters whole, and ends colours and links that have begun. */
 export function cut(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   if (width < 1) return '';
@@ -119,11 +116,11 @@ export function wrap(text: string, width: number): string[] {
   return line ? [...lines, line] : lines;
 }
 
-/** Text behind a mark or a label, with its further lines under its first. */
+/** Wraps text behind a mark or a label; further lines begin under the first. */
 export const wrapBehind = (mark: string, text: string, width: number): string[] =>
   wrap(text, width - textWidth(mark)).map((line, index) => (index === 0 ? mark : ' '.repeat(textWidth(mark))) + line);
 
-/** Breaks plain text after as many characters as fit, wherever that is: scripts without blanks have no better place. */
+/** Breaks plain text after as many characters as fit: scripts without blanks have no better place. */
 export function fold(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -144,10 +141,7 @@ export function fold(text: string, width: number): string[] {
 /** Commands are copied in one piece: the terminal itself breaks them. */
 const COMMAND = /^(\s*\$|Next:| +farelock) /;
 
-/**
- * A drawn line, broken at blanks where it is too wide, with its further lines under its text, behind its label or mark.
- * Commands stay whole.
- */
+/** Breaks a wide line at blanks; further lines begin under its text, behind its label or mark. Commands stay whole. */
 export function brokenLine(line: string, width: number): string {
   const plain = unpainted(line);
   if (textWidth(plain) <= width || COMMAND.test(plain)) return line;
@@ -164,13 +158,13 @@ export function brokenLine(line: string, width: number): string {
 }
 
 /**
- * Text from elsewhere made harmless for a terminal: control characters (an escape sequence could repaint the
- * screen), line breaks, and the marks that turn the direction of writing become a visible replacement.
+ * Makes text from elsewhere harmless for a terminal: control characters (an escape sequence could repaint the screen),
+ * line breaks, and marks that turn the direction of writing become a visible replacement.
  */
 export const harmless = (text: string): string =>
   text.replace(/[\p{Cc}\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 
-/** `harmless` for a line that may be dressed: our own colours and links stay, and nothing else that a terminal acts on. */
+/** Makes a line harmless; a dressed line keeps our own colours and links. */
 export const harmlessLine = (line: string, isDressed: boolean): string =>
   isDressed
     ? line
@@ -179,7 +173,7 @@ export const harmlessLine = (line: string, isDressed: boolean): string =>
         .join('')
     : harmless(line);
 
-/** `harmless` for every string in a document; what views are given. */
+/** Makes every string of a document harmless, for views. */
 export function harmlessDocument<T>(document: T): T {
   const walk = (value: unknown): unknown => {
     if (typeof value === 'string') return harmless(value);
@@ -190,7 +184,7 @@ export function harmlessDocument<T>(document: T): T {
   return walk(document) as T;
 }
 
-/** JSON on one line or indented; characters that a terminal might act on are escaped. */
+/** Writes JSON on one line or indented, and escapes characters that a terminal might act on. */
 export const harmlessJson = (document: unknown, indent = 0): string =>
   JSON.stringify(document, null, indent).replace(
     /[\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
@@ -225,11 +219,11 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/ +/g, ' '],
 ];
 
-/** A line without drawings and columns, with the same information. */
+/** Removes drawings and columns from a line, and keeps its information. */
 export const spokenLine = (line: string): string =>
   WORDS.reduce((text, [sign, word]) => text.replace(sign, word), line).trim();
 
-/** The lines of a view without pure drawings. */
+/** Makes the lines of a view spoken, without pure drawings. */
 export const spokenLines = (lines: readonly string[]): string[] =>
   lines.flatMap((line) => {
     const text = spokenLine(line);

@@ -1,11 +1,11 @@
 import { DAY_MS } from '../kernel/clock.ts';
 
-/** Times and spans as the screen writes them. Local times come without offset and stay as they are. */
+/** Times and spans as the screen writes them. Local times come without an offset and stay as they are. */
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Minutes on the local calendar since 1970: two of the same airport can be subtracted. */
+/** Minutes on the local calendar since 1970, to compare with others of the same airport. */
 export const localMinutes = (local: string): number => Math.floor(Date.parse(`${local}Z`) / 60_000);
 
 /** Minutes of an ISO 8601 duration such as PT3H30M. */
@@ -36,7 +36,7 @@ export function dayName(date: string): string {
   return `${DAYS[day.getUTCDay()]} ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
 }
 
-/** An instant in UTC to the second: `2026-11-21 09:00:00 UTC`; `–` where a deployment does not say it. */
+/** An instant in UTC to the second: `2026-11-21 09:00:00 UTC`; `–` if a deployment does not give it. */
 export const utcTime = (instant: string | null | undefined): string =>
   isInstant(instant) ? `${instant.slice(0, 19).replace('T', ' ')} UTC` : instant || '–';
 
@@ -45,7 +45,7 @@ export const utcMinute = (instant: string): string => utcTime(instant).replace(/
 
 const isInstant = (text: string | null | undefined): text is string => !Number.isNaN(Date.parse(text ?? ''));
 
-/** `20 Dec`, for what is less than a year ahead. */
+/** `20 Dec`, for a date less than a year ahead. */
 export const dayAndMonth = (date: string): string => dayName(date).split(' ').slice(1, 3).join(' ');
 
 /** An instant, and how far it is from now: `2026-11-21 09:00:00 UTC (in 29 min)`. */
