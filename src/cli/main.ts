@@ -37,7 +37,7 @@ process.on('SIGHUP', hangUp);
 const unsettled = () => {
   if (!interruption.signal.aborted) {
     interruption.abort(problem('interrupted', { message: 'Interrupted: nothing is left to wait for.' }));
-    // Keeps the process until the waiting parts have reacted.
+    // Keeps the process alive until the waiting parts have reacted.
     setImmediate(() => undefined);
     return;
   }

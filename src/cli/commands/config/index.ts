@@ -11,7 +11,7 @@ import {
 import type { CommandContext } from '../../spec/index.ts';
 import { printPlan } from '../../view/index.ts';
 
-/** The settings of this command line, with where each comes from. */
+/** The settings of this command line, and the origin of each. */
 export const settingsInEffect = ({
   environment,
   globals,

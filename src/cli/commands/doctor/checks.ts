@@ -12,10 +12,10 @@ export type DoctorReport = DocumentOf<typeof result.doctor>;
 /** A finding with its check: the lines of `farelock doctor`. */
 export type Examined = DoctorReport['checks'][number];
 
-/** The outcome of a check. A `warning` works, but there is something to know. */
+/** The outcome of a check. `warning` means that it works, with something to know. */
 export type Finding = Omit<Examined, 'id'>;
 
-/** Only reads: never makes, repairs or brings up to date. */
+/** A check only reads: it never makes, repairs or updates anything. */
 export interface Check {
   readonly id: string;
   /** Blocks the thread while it reads, so it runs after the others and without a time limit. */

@@ -20,8 +20,8 @@ import { serviceChecks } from './reachable.ts';
 import type * as spec from './spec.ts';
 
 /**
- * Checks everything that commands depend on. Changes and repairs nothing, and shows no key. Exit 0 if nothing fails
- * (there may be warnings), else 8.
+ * Checks everything that commands depend on. Makes, changes and repairs nothing, and shows no key. Exit 0 if nothing
+ * fails (there may be warnings), else 8.
  */
 export const doctor: Run<typeof spec.doctor> = async (context, { full = false }) => {
   const { terminal, session, signal } = context;

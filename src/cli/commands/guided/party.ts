@@ -147,7 +147,7 @@ async function withDocuments(walk: Walk, saved: SavedTraveller, rules: Passenger
 async function askTyped(walk: Walk, asked: Asked, rules: PassengerRules): Promise<Member | 'back'> {
   const { known = {} } = asked;
   const wanted = [...BASE_FIELDS, ...(rules.documentsRequired ? DOCUMENT_FIELDS : [])];
-  // A passenger typed to the end has answered the question about saving already.
+  // If every field was typed before, the question about saving was answered too.
   if (wanted.every((field) => known[field] !== undefined)) {
     return { name: null, fields: passengerFrom(known, rules) };
   }

@@ -108,7 +108,7 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
   const flights = await session.flights();
   const { existingIntent, lockFare } = await loadCreate();
   const { found } = walk.trip;
-  // Searches in other terminals may have pushed the list out of the file.
+  // Searches in other terminals may have pushed the list out of the recent offers.
   if (found && session.recentOffers.journey(offerId) === null)
     await session.recentOffers.remember(found.list.offers, numberedOffers(found.list, true), walk.trip.bags);
   try {

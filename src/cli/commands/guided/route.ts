@@ -30,7 +30,7 @@ async function askPlace({ ask }: Walk, label: string, suits: (iata: string) => b
   const answer = await ask.search<Place>({
     message: `${label}: a city, an airport or its code`,
     async find(text) {
-      // Tab puts a whole suggestion into the line: looks up its code.
+      // Tab puts a whole suggestion into the line: only its code is looked up.
       const found = await placesFor(/^([A-Z]{3}) {2}/.exec(text)?.[1] ?? text);
       if (found.length === 0) return `No airport matches ${harmless(text)}; any three-letter airport code works too.`;
       const fit = found.filter(({ iata }) => suits(iata)).slice(0, MOST_CHOICES);

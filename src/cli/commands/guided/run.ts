@@ -85,7 +85,7 @@ async function walkCutOff(walk: Walk, error: unknown): Promise<unknown> {
   if (!cutOff) return error;
   // The question has cleared its list from the screen; the next command needs the numbers.
   if (isListShown(walk.trip)) for (const line of listLeft(walk).lines) walk.context.terminal.note(line);
-  // A new problem without "at a question": a walk is all questions.
+  // A new problem, so that it does not say "at a question": a walk is all questions.
   return told(problem(cutOff.code), storyOf(await knownOfWalk(walk)), error);
 }
 

@@ -144,7 +144,7 @@ function portable(schema: unknown): unknown {
       .filter(([name, value]) => !isLeftOut(name, value))
       .map(([name, value]) => [name, name === WITHHELD ? { type: 'null' } : portable(value)]),
   );
-  // A property may be called `type`: it has a schema, not a list of names.
+  // A property may be called `type`: its value is a schema, not a list of names.
   if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest };
   return { anyOf: type.map((one: unknown) => (one === 'null' ? { type: one } : { type: one, ...rest })) };
 }

@@ -123,7 +123,7 @@ export const OLD_TOOLS: Readonly<Record<string, readonly [name: string, given: o
   wallet_history: ['payments_list', { chain: true }],
 };
 
-/** When to use a tool, what it costs and what comes next, and the sets that have it. */
+/** The description of a tool (its use, cost and next steps), and the sets that have it. */
 export function wordsFor({ name }: CommandDescription): { readonly sets: readonly string[]; readonly says: string } {
   const found = words[name as keyof typeof words];
   if (!found) throw new Error(`tools.json of mcp has no words for ${name}`);
@@ -201,7 +201,7 @@ export function commandLineOf(command: CommandDescription, given: Readonly<Recor
       if (value) options.push(parameter.name);
     } else {
       const texts = textsOf(command, parameter, value);
-      // One word each: a value that begins with a dash stays a value.
+      // Name and value in one word: a value that begins with a dash stays a value.
       if (isOption) options.push(...texts.map((text) => `${parameter.name}=${text}`));
       else positional.push(...texts);
     }

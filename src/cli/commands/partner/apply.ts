@@ -178,7 +178,7 @@ function correctedWords(
 const resultsFileOf = (file: string, digest: string): string =>
   `${file === '-' ? `farelock-apply-${digest.slice(0, 12)}` : file}.results.ndjson`;
 
-/** So few are read in a moment: no progress is shown. */
+/** Up to so many are read in a moment: no progress is shown. */
 const FEW_ORDERS = 100;
 
 /** Reads the orders of the rows. Leaves out orders that the service does not know. */

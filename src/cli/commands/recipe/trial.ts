@@ -54,7 +54,7 @@ export async function trialOf(
 export const placeText = (place: Place): string =>
   place.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`)).join('');
 
-/** The common part of the documents of `try` and `doctor`; writes the pages into the folder. */
+/** Writes the pages into the folder, and makes the common part of the documents of `try` and `doctor`. */
 export const visited = ({ recipe, trials, folder }: { recipe: Recipe; trials: readonly Trial[]; folder: string }) => {
   const failure = trials.at(-1)?.failure ?? null;
   return {
@@ -80,7 +80,7 @@ export const nearOf = ({ target, words, likeness }: Omit<Near, 'target'> & { rea
   ...{ target: { ...target }, words, likeness: Math.round(likeness * 100) / 100 },
 });
 
-/** A value as its reading gives it: `40.30 USD`, `2026-12-15 09:05`. */
+/** A value as it was read: `40.30 USD`, `2026-12-15 09:05`. */
 export function valueText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'object') return String(value);

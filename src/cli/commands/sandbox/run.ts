@@ -67,7 +67,7 @@ export const sandboxCarrierSite: Run<typeof spec.sandboxCarrierSite> = async (co
   return servePretend(context, options, {
     async answer(request, incoming) {
       const answer = await site.fetch(request);
-      // A scenario: the visitor never learns how the request ended.
+      // In this scenario the visitor never learns how the request ended.
       if (answer === null) incoming.socket.destroy();
       return answer ?? new HttpResponse(500, null);
     },

@@ -427,7 +427,7 @@ function cellText(
 
 /** `[Sun 20]` */
 const BAR_LABEL = 8;
-/** Between the label, the price, its mark and the bar. */
+/** The spaces between the label, the price, its mark and the bar. */
 const GAPS = 5;
 const MOST_BAR = 72;
 

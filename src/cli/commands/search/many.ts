@@ -37,7 +37,7 @@ interface ManySearches<Cell, Kept extends object> {
   readonly isComplete: (kept: Kept) => boolean;
   /** The last step of a dry run, and the facts of its document. */
   readonly plan: { readonly step: string; readonly facts: Record<string, unknown> };
-  /** Noted before anything is agreed to. */
+  /** Printed before the person agrees to anything. */
   readonly heading?: string;
   /** Shows progress after each search, and for each risen price. */
   readonly progress: (results: Results<Cell, Kept>, risen: RisenPrice | null) => void;
@@ -349,7 +349,7 @@ export function waitFor(searches: number, price: bigint, most: bigint): number {
       const recent = doneAtMs.filter((at) => at > nowMs - WINDOW_MS);
       const cost = price * BigInt(Math.max(1, Math.ceil(recent.length / DEARER_AFTER)));
       const [oldest] = recent;
-      // A total below the present price is refused before: waiting would not help.
+      // A total below the present price is refused earlier: waiting would not help.
       if (cost <= left / BigInt(waiting) || oldest === undefined) {
         left -= cost;
         break;

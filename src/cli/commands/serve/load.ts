@@ -32,7 +32,7 @@ interface LoadPorts {
 export function watchLoad({ most, inFlight, shed, delayMs = measuredDelay() }: LoadPorts) {
   const ids = randomIds();
   return {
-    /** @returns null for a request to answer */
+    /** @returns null if the request is to be answered */
     refusal({ url, headers }: HttpRequest): HttpResponse | null {
       const why: Why | null = inFlight() > most ? 'requests' : delayMs() > MOST_DELAY_MS ? 'event_loop' : null;
       if (why === null || WELCOME.some((name) => name in headers) || NEVER.test(new URL(url).pathname)) return null;

@@ -55,7 +55,7 @@ export function openMetrics(): Metrics {
   };
 }
 
-/** Every metric of the table. Counters without labels and totals of known outcomes begin at zero. */
+/** Registers every metric of the table. Counters without labels and totals of known outcomes begin at zero. */
 function registered(register: Registry) {
   const counters = new Map<string, Counter>();
   const gauges = new Map<string, Gauge>();

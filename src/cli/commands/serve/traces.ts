@@ -24,7 +24,7 @@ export interface Traces {
     isOurs: boolean,
     answer: () => Promise<HttpResponse>,
   ): Promise<HttpResponse>;
-  /** Sends what was recorded, within a limit. */
+  /** Sends the recorded spans, within a time limit. */
   stop(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export function openTraces(environment: NodeJS.ProcessEnv, log: Log): Traces {
   };
 }
 
-/** By the semantic conventions of HTTP; without the query and the client's address. */
+/** Attributes by the semantic conventions of HTTP, without the query and the client's address. */
 const saidOf = ({ method }: HttpRequest, trail: Trail, { status, headers }: HttpResponse): Attributes => ({
   'http.request.method': method,
   'http.response.status_code': status,

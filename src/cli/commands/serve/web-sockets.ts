@@ -259,7 +259,7 @@ function asBefore(server: Server, request: IncomingMessage, socket: Duplex, head
   server.emit('connection', socket);
 }
 
-/** Pairs of free ports that are tried for `--port 0`. */
+/** Attempts to find a pair of free ports for `--port 0`. */
 const MOST_TRIES = 20;
 
 /**
