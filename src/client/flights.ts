@@ -49,9 +49,8 @@ const withCode = (supportCode: string) => ({ 'X-Customer-Support-Code': supportC
 export type FlightsClient = ReturnType<typeof createFlightsClient>;
 
 /**
- * The typed flight service. Raises the service's Problems (`code` and `detail` kept), the payer's (`challenge_refused`,
- * `payment_above_cap`, `insufficient_funds`, `escrow_mismatch`, …), and the transport's (`network_unreachable`,
- * `timed_out`, `unexpected_answer`).
+ * A typed client of the flight service. Raises the Problems of the service (`code` and `detail` kept), of `Payer.send`
+ * and of `ask`.
  */
 export function createFlightsClient(ports: FlightsClientPorts) {
   const free = (call: FreeCall, options: CallOptions) => askFree(ports, call, options);
@@ -79,8 +78,8 @@ export function createFlightsClient(ports: FlightsClientPorts) {
       return intentOf(await free({ ...get(`/air/intents/${segmentOf(intentId)}`), headers }, options));
     },
     /**
-     * Checks the escrow on chain and against the agreed terms before paying it (DESIGN, section 5). `refundWallet`: named
-     * by the person for this booking.
+     * Checks the escrow on chain and against the agreed terms before paying it (DESIGN, section 5). `refundWallet` is
+     * the wallet that the person named for this booking.
      */
     book(
       intent: wire.Intent,
@@ -139,7 +138,6 @@ async function askPaid<T>(
 interface DetailsOptions extends CallOptions {
   /** Prices the offer and its menu with these bags. */
   readonly bags?: Bags | undefined;
-  /** With the seats of its flights. */
   readonly seats?: boolean | undefined;
 }
 
@@ -167,7 +165,7 @@ async function offerDetails(
   }
 }
 
-/** A field that an earlier release, or another service, does not know: says that leaving it out helps. */
+/** Rewords the refusal of a field that an earlier release, or another service, does not know. */
 function saidOfLater(error: unknown): never {
   const issues = isProblem(error, 'invalid_request') ? error.detail?.issues : undefined;
   if (!isProblem(error) || !Array.isArray(issues)) throw error;

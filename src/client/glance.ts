@@ -29,7 +29,6 @@ export function glanceAtIntents(home: string) {
   });
 }
 
-/** The newest payments, by id and purpose. */
 export function glanceAtPayments(home: string): { readonly paymentId: string; readonly words: string }[] {
   const rows = readRows(
     join(home, 'client.db'),

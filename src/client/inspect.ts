@@ -38,7 +38,7 @@ export async function inspectServer(
   return inspectPostgres(url, { ...look, migrations: serviceMigrations, stuckQuery: STUCK });
 }
 
-/** A file without migrations. */
+/** Inspects a file without migrations. */
 export const inspectOther = (path: string, full: boolean): FileState => inspectFile(path, null, full);
 
 /** Signed, unanswered payments, oldest first; empty without a journal. */

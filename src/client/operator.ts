@@ -82,7 +82,6 @@ export function createOperatorClient(ports: DeskPorts) {
 
 export type PartnerDesk = ReturnType<typeof createPartnerDesk>;
 
-/** The operators' desk for partners. */
 export function createPartnerDesk(ports: DeskPorts) {
   const call = deskCalls(ports);
   const at = (keyId: string, act: string) => `/partner-keys/${segmentOf(keyId)}/${act}`;

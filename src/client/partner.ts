@@ -30,8 +30,8 @@ interface WriteOptions extends CallOptions {
 }
 
 /**
- * The typed partner service over Connect's unary JSON, also for deployments without our own fields. Raises the
- * service's Problems and the transport's (`network_unreachable`, `timed_out`, `unexpected_answer`).
+ * A typed client of the partner service over Connect's unary JSON, also for deployments without our own fields. Raises
+ * the Problems of the service and of `ask`.
  */
 export function createPartnerClient(ports: PartnerClientPorts) {
   const { baseUrl, fetch, serviceName, timeoutMs = 30_000 } = ports;
@@ -69,7 +69,7 @@ export function createPartnerClient(ports: PartnerClientPorts) {
       const request = { orderId, ...(options.includeHistory && { includeHistory: true }) };
       return withOrder(await call<wire.GetOrderDetailsResponse>('partner', 'GetOrderDetails', request, options));
     },
-    /** With the history, which other deployments may refuse. */
+    /** Reads an order with its history, unless another deployment refuses that. */
     async orderWithHistory(orderId: string, options: CallOptions = {}): Promise<wire.GetOrderDetailsResponse> {
       try {
         return await this.order(orderId, { ...options, includeHistory: true });
@@ -180,7 +180,6 @@ export function connectProblemOf(answer: HttpAnswer): Problem {
   });
 }
 
-/** Words the allowed moves. */
 function allowedWords({ from, to, allowed }: Record<string, unknown>): ProblemOptions {
   if (!Array.isArray(allowed) || typeof from !== 'string') return {};
   return {

@@ -15,9 +15,8 @@ import {
 import { isRecord } from './transport.ts';
 import type { AnswerRules, IntentTerms, IntentToRemember } from './types.ts';
 
-/** Decides which escrows this home has agreed to pay. */
+/** The facts that decide which escrows this home has agreed to pay. */
 export interface Agreement {
-  /** The paying wallet, if any. */
   readonly wallet: string | null;
   /** The intent's terms, where this home created it. */
   readonly terms: IntentTerms | null;
@@ -73,7 +72,8 @@ export const notAgreed = (intent: Intent, wrong: readonly string[]): Problem =>
   });
 
 /**
- * Keeps an intent's only support code and its agreed terms, with the requested refund wallet rather than the service's.
+ * Returns what to save of a new intent: its only support code and the agreed terms, with the requested refund wallet
+ * rather than the service's.
  */
 export function intentToRemember(body: unknown, request: unknown, baseUrl: string): IntentToRemember | null {
   const supportCode = supportCodeIn(body);
@@ -98,7 +98,7 @@ function escrowIn(body: unknown): IntentTerms['escrow'] {
     const { address, mint, amount, program_id: program } = intentOf(body).escrow;
     return { address, mint, amount, ...(program !== '' && { program }) };
   } catch {
-    // Keeps the support code without the escrow: the booking checks the chain for unknown terms.
+    // The support code is saved all the same; a booking then relies on its check of the chain.
     return null;
   }
 }
@@ -121,7 +121,7 @@ export function answerRules(
         },
       };
     case 'POST /air/intents':
-      // Holds the only copy of the support code.
+      // The answer has the only copy of the support code.
       return { read: createdIntentOf, remember: (body) => intentToRemember(body, request, baseUrl) };
     case 'POST /air/book':
       // The intent shows the outcome too.

@@ -11,8 +11,9 @@ import { loadToken } from '../../solana/index.ts';
 import type { Intent } from '../../wire/flights/index.ts';
 
 /**
- * Compares an intent's escrow on chain with the record; fields missing there expect `not in the record`.
- * @param given `paidOn`: genesis hash, where an authorization may have paid it; `latestRefundMs`: the latest time from which anyone can send the money back; default: the record's
+ * Compares an intent's escrow on chain with its record; fields missing there expect `not in the record`.
+ * @param given `paidOn`: genesis hash, if an authorization may have paid it; `latestRefundMs`: the latest time from
+ *   which anyone may send the money back (default: the record's)
  * @throws Problem `cluster_failed`, `escrow_mismatch` for unreadable addresses
  */
 export async function escrowChecks(

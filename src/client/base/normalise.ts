@@ -6,15 +6,15 @@ import { isRecord } from './transport.ts';
 import type { KnownOrder } from './types.ts';
 
 /**
- * Reads our services and other deployments (CONTRACT, section 9): envelopes, `id`, flat escrow fields,
- * `airline_order_id`. Checks the required fields only, since a whole schema would cost more than the call.
+ * Reads answers of our services and of other deployments (CONTRACT, section 9): envelopes, `id`, flat escrow fields,
+ * `airline_order_id`. Checks only the required fields, since a whole schema would cost more than the call.
  */
 type Wire = Record<string, unknown>;
 
 /** The one cast at the wire, after the used fields were checked. */
 const as = <T>(wire: Wire): T => wire as T;
 
-/** Adds absent fields after the others: the tool prints the record in its own order. */
+/** Adds missing fields at the end: the tool prints a record in the order of its fields. */
 const completed = (wire: Wire, defaults: Wire): Wire => ({
   ...wire,
   ...Object.fromEntries(Object.entries(defaults).filter(([name]) => wire[name] === undefined)),
@@ -179,7 +179,7 @@ function orderStatusOf({ status, documents, documents_issued: issued, awaiting_p
   return flagOf(awaiting_payment) ? 'pending' : 'unknown';
 }
 
-/** No ticket costs a million: larger numbers are atomic units. null where it is no amount. */
+/** Reads a decimal amount; null if it is none. As no ticket costs a million, larger numbers are atomic units. */
 function decimalOf(value: unknown): string | null {
   const amount = numberOf(value);
   if (amount === null || amount < 0) return null;
@@ -230,8 +230,8 @@ const unexpected = (what: string) =>
   problem('unexpected_answer', { message: `The service answered without ${what}.`, detail: { missing: what } });
 
 /**
- * Converts known fields of other deployments to our form (CONTRACT, section 9), where numbers may be texts, amounts
- * numbers, and nothing an empty text. Other fields stay, uncopied.
+ * Converts known fields of other deployments to our form (CONTRACT, section 9): their numbers may be texts, their
+ * amounts numbers, and an empty text means nothing. Other fields stay, uncopied.
  */
 function plain<T>(value: T): T;
 
@@ -244,7 +244,7 @@ function plain(value: unknown): unknown {
   let read: Record<string, unknown> | null = null;
   for (const name in value) {
     const field = fieldOf(name, value[name]);
-    // A name that JSON may have and an assignment would take for the prototype.
+    // JSON may have this name, but assigning it would set the prototype.
     if (field === value[name] || name === '__proto__') continue;
     read ??= { ...value };
     read[name] = field;

@@ -9,7 +9,7 @@ import { SOLANA_NETWORKS } from '../../solana/index.ts';
 /** Calls of up to 1 USDC are paid without a question (CONTRACT, section 14). */
 const FREE_CALL = 1_000_000n;
 
-/** The person's limits, atomic USDC; null: not set. */
+/** The person's limits in atomic USDC; null if not set. */
 export interface Limits {
   readonly perCall: bigint | null;
   /** The most in 24 hours, calls and bookings together; no answer lifts it. */
@@ -21,7 +21,7 @@ export interface Limits {
 
 export const NO_LIMITS: Limits = { perCall: null, perDay: null, booking: null, hosts: null };
 
-/** A consent already given, in atomic USDC; of a booking, whether the amount was typed. */
+/** A consent already given, in atomic USDC; `isTyped` if the person typed a booking's amount. */
 export type Agreed =
   | { readonly kind: 'call'; readonly amount: bigint }
   | { readonly kind: 'booking'; readonly amount: bigint; readonly isTyped: boolean };
@@ -34,7 +34,7 @@ export interface Spender {
   readonly saysYes?: boolean | undefined;
   readonly canAsk?: boolean | undefined;
   readonly agreed?: Agreed | undefined;
-  /** A driving program's allowance, which lifts no limit of the person. */
+  /** The allowance of a program that drives the tool; it lifts no limit of the person. */
   readonly allowance?: Allowance | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface Spending {
   readonly host?: string;
   /** Signed in the last 24 hours. */
   readonly spent?: bigint;
-  /** An unverified part; such a payment always asks. */
+  /** The part that was not verified; such a payment needs a person's answer. */
   readonly warning?: string | undefined;
 }
 
@@ -67,23 +67,25 @@ export interface SpendingPolicy extends Spender {
 
 /** Atomic USDC that a driving program may sign for while it runs, counted at each signature. */
 export interface Allowance {
-  /** The rest for all payments. */
   left(): bigint;
-  /** The reason this amount would be refused now; null: it would be paid. */
+  /** The reason why this amount would be refused now; null if it would be paid. */
   refusal(amount: bigint): Problem | null;
   /**
-   * Takes an amount out before signing, at once, so that concurrent calls cannot share it. @throws Problem
-   * `payment_above_cap`
+   * Takes an amount out at once, before signing, so that concurrent calls cannot share it.
+   * @throws Problem `payment_above_cap`
    */
   reserve(amount: bigint): Reservation;
-  /** Counts a resent payment unless this allowance has, such as an earlier program's. @throws Problem `payment_above_cap` */
+  /**
+   * Counts a resent payment, such as an earlier program's, unless it was counted here.
+   * @throws Problem `payment_above_cap`
+   */
   resend(paymentId: string, amount: bigint): void;
 }
 
 interface Reservation {
-  /** It is signed and in the journal by this id. */
+  /** Uses the amount: the payment is in the journal under this id. */
   spend(paymentId: string): void;
-  /** Nothing was written: restores the amount. */
+  /** Restores the amount: nothing was written. */
   giveBack(): void;
 }
 
@@ -221,7 +223,6 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
   }
 }
 
-/** Says how a limit is lifted. */
 export const liftedBy = (amount: bigint, isProgram: boolean): string =>
   isProgram
     ? 'Only a person can raise the limit: farelock wallet limits.'
@@ -230,7 +231,7 @@ export const liftedBy = (amount: bigint, isProgram: boolean): string =>
 /** The daily limit covers the last 24 hours, so that no midnight doubles it. */
 export const BUDGET_WINDOW_MS = DAY_MS;
 
-/** Checked before the signature and again at the write of the payment. */
+/** The daily limit's refusal, made before the signature and again when the payment is written. */
 export function overBudget(amount: bigint, spent: bigint, limit: bigint): Problem {
   const detail = { amount: formatUsdc(amount), spent: formatUsdc(spent), limit: formatUsdc(limit) };
   return problem('daily_limit_reached', {

@@ -91,7 +91,7 @@ class NotJson extends Error {
   }
 }
 
-/** An embedded service ignores the signal, but the caller must not wait. */
+/** Rejects once aborted: an embedded service ignores the signal, but the caller must not wait. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(new Error('aborted'));

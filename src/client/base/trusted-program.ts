@@ -5,15 +5,13 @@ import { problem } from '../../kernel/problems.ts';
 import { farelock, lineOf, type NextStep } from '../../kernel/shell-word.ts';
 
 export interface ProgramTrust {
-  /** This home's own cluster, whose program no key can replace. */
+  /** True for this home's own cluster, whose program no key can replace. */
   readonly isOwnCluster: boolean;
-  /** Programs named by the settings. */
   readonly programs: readonly string[];
   /** True for a key trusted not to replace a program. */
   isAccepted(authority: string): boolean;
-  /** Asks a person to trust the key and remembers a yes; null: no person can be asked. */
+  /** Asks a person to trust the key, and remembers a yes. Null if no person can be asked. */
   readonly accept: ((program: string, authority: string) => Promise<boolean>) | null;
-  /** The command that trusts the key. */
   acceptCommand(authority: string): NextStep;
 }
 
@@ -30,11 +28,11 @@ export type ProgramStanding =
   /** The shipped bytes, under a key that can replace them. */
   | { readonly kind: 'accepted' | 'upgradeable'; readonly authority: string };
 
-/** On another cluster other bytes may be at our program's address. */
+/** True for a program trusted by name. On other clusters, our address may have other bytes. */
 const isNamed = (program: string, { isOwnCluster, programs }: ProgramTrust): boolean =>
   (isOwnCluster && program === ESCROW_PROGRAM_ID) || programs.includes(program);
 
-/** Compares a program's bytes with the shipped ones, once for a final program. */
+/** Compares a program's bytes with those that this version or the last shipped. */
 export async function standingOfProgram(
   cluster: AccountReader,
   program: string,

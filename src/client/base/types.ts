@@ -14,7 +14,7 @@ export interface Paid<T> {
   readonly payment: PaymentReceipt | null;
 }
 
-/** An order with unknown fields, as other deployments send less; only they lead to the status `unknown`. */
+/** An order with unknown fields, as other deployments send less; only such an order has the status `unknown`. */
 export type KnownOrder = Omit<
   flights.Order,
   'status' | 'passenger_count' | 'total_amount_decimal' | 'total_currency'
@@ -32,7 +32,7 @@ export interface CallOptions {
 }
 
 export interface AnswerRules {
-  /** True for unfinished work: uncharged, and the payment waits for the answer. */
+  /** True if the work is unfinished: nothing is charged, and the payment waits for the answer. */
   readonly isPending?: (answer: HttpAnswer) => boolean;
   /** True for a free failure: the payment ends without a receipt. */
   readonly isFree?: (answer: HttpAnswer) => boolean;
@@ -40,11 +40,11 @@ export interface AnswerRules {
   readonly read: (body: unknown) => unknown;
   /** Returns the intent to save before the answer is shown. */
   readonly remember?: (body: unknown) => IntentToRemember | null;
-  /** false: free to fetch again, so not kept. */
+  /** False if the answer is free to fetch again, and so not kept. */
   readonly keepsAnswer?: boolean;
 }
 
-/** The creation terms: this home's request and the answer's escrow. */
+/** An intent's terms: this home's request and the answer's escrow. */
 export interface IntentTerms {
   readonly offerId: string | null;
   /** The requested wallet, not the service's. */
@@ -65,7 +65,7 @@ export interface RememberedIntent {
   readonly supportCode: string;
   /** The locked fare for lists; null until described. */
   readonly summary: unknown;
-  /** null in older versions' rows. */
+  /** Null in rows of older versions. */
   readonly terms: IntentTerms | null;
   readonly createdAt: string;
 }

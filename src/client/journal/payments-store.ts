@@ -8,7 +8,7 @@ import { regained } from '../../store/base/index.ts';
 import { type IntentToRemember, overBudget } from '../base/index.ts';
 import type { ClientPaymentTable, ClientTables, StorePorts } from './store-schema.ts';
 
-/** Equal identities are one payment. */
+/** Identifies a request: equal identities are one payment. */
 export interface RequestIdentity {
   readonly baseUrl: string;
   readonly resource: string;
@@ -28,7 +28,7 @@ export interface NewPayment {
   readonly lastValidBlockHeight: bigint;
   /** The earliest slot it can land in; null where not kept. */
   readonly signedAtSlot: bigint | null;
-  /** Keeps the last `windowMs`, this payment included, within `limit` (atomic), in the transaction that writes it. */
+  /** Refuses the write if the last `windowMs`, this payment included, would exceed `limit` (atomic). */
   readonly budget?: { readonly limit: bigint; readonly windowMs: number } | undefined;
 }
 
@@ -36,7 +36,7 @@ interface KeptAnswer {
   readonly body: unknown;
   /** The settling transaction by the service's report. */
   readonly transaction: string | null;
-  /** false: kept as it came, and never paid for again. */
+  /** False for an answer that is kept as it came, and never paid for again. */
   readonly isReadable: boolean;
 }
 
@@ -50,7 +50,7 @@ export type PaymentJournal = Pick<
 
 type Database = Kysely<ClientTables> | Transaction<ClientTables>;
 
-/** Answers expire after an unclaimed week. */
+/** Answers that were not fetched expire after a week. */
 const KEPT_MS = 7 * DAY_MS;
 
 /** Far above the payments ever signed into one escrow. */
@@ -60,24 +60,23 @@ interface PaymentsPorts extends StorePorts {
   readonly keepIntent: (on: Database, intent: IntentToRemember) => Promise<unknown>;
 }
 
-/** Payments in the client's database. `keepIntent` joins the transaction that closes one. */
+/** Payments in the client's database. `keepIntent` joins the transaction that records an answer. */
 export function createPaymentsStore(ports: PaymentsPorts) {
   const { db, secrets, clock, ids, keepIntent } = ports;
   return {
-    /** The live payment of this request. */
     async open(identity: RequestIdentity): Promise<OpenPayment | undefined> {
       const key = keyOf(secrets, identity);
       const row = await db.selectFrom('payments').selectAll().where('live_key', '=', key).executeTakeFirst();
       return row && openFrom(secrets, row);
     },
     /**
-     * null when another process has just opened one, which is then sent. @throws Problem `daily_limit_reached` with
-     * nothing written or sent
+     * Writes a payment; null if another process just wrote one for the same request, which is then sent.
+     * @throws Problem `daily_limit_reached` with nothing written or sent
      */
     async write(payment: NewPayment): Promise<OpenPayment | null> {
       const { budget, identity } = payment;
       const id = ids.next('pay');
-      // The write lock first: two processes can't both take the day's last room.
+      // Inserts first, for the write lock: two processes can't both take the day's last room.
       const row = await db.transaction().execute(async (tx) => {
         const written = await insert(tx, ports, payment, id);
         if (!written || budget === undefined) return written;
@@ -96,8 +95,8 @@ export function createPaymentsStore(ports: PaymentsPorts) {
     note: (id: string, state: 'sent' | 'refused', errorCode: string | null): Promise<void> =>
       change(db, clock, id, { state, error_code: errorCode }),
     /**
-     * Keeps an answer until shown, with an intent that it created. @param answer `isKept` false: worthless, or without
-     * a caller
+     * Keeps an answer until it is shown, with an intent that it created.
+     * @param answer `isKept` is false if it is too old, or free to fetch again
      */
     async answered(
       id: string,
@@ -123,7 +122,7 @@ export function createPaymentsStore(ports: PaymentsPorts) {
     },
     /** Ends payments whose answers were shown; unreadable ones stay. */
     async shown(ids: readonly string[]): Promise<void> {
-      // A power cut may bring it back: the same answer is shown twice.
+      // A power cut may undo this; then the same answer is shown twice.
       if (ids.length > 0) await forget(regained(db)).where('payment_id', 'in', ids).execute();
     },
     close: (id: string, state: 'refused' | 'abandoned', errorCode: string | null): Promise<void> =>
@@ -134,7 +133,6 @@ export function createPaymentsStore(ports: PaymentsPorts) {
     async paymentsTo(address: string): Promise<PaymentRecord[]> {
       return (await newest(db, MOST_TO_ONE).where('pay_to', '=', address).execute()).map(recordFrom);
     },
-    /** Finds the payment that a transaction settled. */
     async paymentOf(transaction: string): Promise<PaymentRecord | undefined> {
       const row = await shownRows(db).where('transaction', '=', transaction).limit(1).executeTakeFirst();
       return row && recordFrom(row);
@@ -218,7 +216,8 @@ async function change(
     .execute();
 }
 
-// Counts every signature, since signed money is out of hand, also when refused or dated in the future by a clock.
+// Counts every signature, even a refused one or one that a wrong clock dated in the future: signed money is out of
+// hand.
 async function spentSince(on: Database, wallet: string, network: string, sinceMs: number): Promise<bigint> {
   const row = await on
     .selectFrom('payments')
@@ -287,7 +286,7 @@ function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>) {
       baseUrl: row.base_url,
       resource: row.resource,
       body: opened('body_sealed', row.body_sealed),
-      /** null in older versions' payments. */
+      /** Null in payments of older versions. */
       headers: headers === null ? null : (opened('headers_sealed', headers) as Readonly<Record<string, string>>),
     },
   };

@@ -42,7 +42,7 @@ export interface WatchLookTable {
   /** From 1. */
   number: number;
   begun_at_ms: number;
-  /** While it is `begun`: until then its process has it. */
+  /** While `begun`: until then the look belongs to its process. */
   lease_until_ms: number;
   /** The process id. */
   holder: number;
@@ -51,20 +51,20 @@ export interface WatchLookTable {
   /** Atomic USDC that it may cost, which the budget counts until `paid` is known. */
   most: number;
   paid: number | null;
-  /** Atomic US dollars of the cheapest offer; null: none. */
+  /** Atomic US dollars of the cheapest offer; null if there is none. */
   price: number | null;
   offer_id: string | null;
   /** The offer in a few words, or the reason of a failure. */
   says: string;
 }
 
-/** The notice of a fall by one way, written with the look that saw it. */
+/** The notice of a price fall by one way, written with the look that saw the fall. */
 export interface WatchNoticeTable {
   watch_id: string;
   number: number;
-  /** `page`, `mail:…`, sealed: it may be an address. */
+  /** `page`, `mail:…`; sealed, as it may be an address. */
   way_sealed: string;
-  /** Its place among the ways. */
+  /** Its position in the watch's `notify`. */
   at: number;
   /** `taken`: being sent, by the process of `holder`. */
   state: 'due' | 'taken' | 'sent' | 'failed';
@@ -115,9 +115,9 @@ interface RememberedIntentTable {
   terms_sealed: string | null;
   /** JSON of passengers typed but not paid for. */
   typed_sealed: string | null;
-  /** From the terms; empty without one, null in older rows that were not looked up. */
+  /** From the terms; empty if they have none, null in older rows that were not looked up. */
   escrow_address: string | null;
-  /** The lock's end, when they are forgotten. */
+  /** The lock's end, when typed passengers are forgotten. */
   typed_until_ms: number | null;
   created_at_ms: number;
 }
@@ -178,7 +178,7 @@ export const clientMigrations: readonly Migration[] = [
     ],
   },
   {
-    // Indexes for every list and lookup; those over notes use fields of their JSON.
+    // Indexes for every list and lookup; those on `summary` use fields of its JSON.
     name: '050_lists',
     statements: [
       'alter table intents add column escrow_address text',

@@ -16,8 +16,8 @@ const KEY_RING = 'key_ring';
 export type ClientStore = Awaited<ReturnType<typeof openClientStore>>;
 
 /**
- * Opens the private database under FARELOCK_HOME. @throws Problem `database_of_another_home` (sealed with another key
- * ring), `database_newer`; of storage
+ * Opens the private database under FARELOCK_HOME.
+ * @throws Problem `database_of_another_home` (sealed with another key ring), `database_newer`, and those of storage
  */
 export async function openClientStore({ path, ...rest }: Omit<StorePorts, 'db'> & { readonly path: string }) {
   const { secrets, clock } = rest;
@@ -61,7 +61,7 @@ export async function openClientStore({ path, ...rest }: Omit<StorePorts, 'db'> 
     /** Keeps the lead's sealed family name, which a refund request needs. */
     async rememberLead(intentId: string, familyName: string): Promise<void> {
       const sealed = secrets.encrypt(place('lead_family_name_sealed', intentId), familyName);
-      // The next payment takes it to the disk.
+      // Not synced: the next payment takes it to the disk.
       await updateIntent(regained(db), intentId).set({ lead_family_name_sealed: sealed }).execute();
     },
     leadOf: (intentId: string): Promise<string | null> => openedOf(ports, intentId, 'lead_family_name_sealed'),
@@ -109,9 +109,8 @@ const forgetEnded = ({ db, clock }: StorePorts) =>
     .where('typed_until_ms', '<=', clock.now())
     .execute();
 
-/** Typed passengers, sealed, until their lock ends. */
 const typedPassengers = (ports: StorePorts) => ({
-  /** An empty list forgets them; intents made elsewhere keep none. */
+  /** Keeps typed passengers; an empty list forgets them. Intents made elsewhere keep none. */
   async keepTyped(intentId: string, typed: readonly TravellerFields[], untilMs: number): Promise<void> {
     await forgetEnded(ports);
     const kept = updateIntent(ports.db, intentId);
@@ -130,10 +129,9 @@ const typedPassengers = (ports: StorePorts) => ({
   },
 });
 
-/** Older rows opened at once. */
 const BITE = 200;
 
-/** The expressions of the indexes (store-schema.ts). */
+/** Spelled as in the indexes (store-schema.ts), to use them. */
 const COLUMNS = {
   order: sql<string>`json_extract(summary, '$.order_id')`,
   offer: sql<string>`json_extract(summary, '$.offer_id')`,
@@ -182,7 +180,6 @@ function notedIntents({ db, secrets }: StorePorts) {
         .execute();
       return rows.map(notedFrom);
     },
-    /** The newest match. */
     async notedOf(what: {
       readonly by: keyof typeof COLUMNS;
       readonly is: readonly string[];
@@ -215,7 +212,7 @@ function notedIntents({ db, secrets }: StorePorts) {
 
 const memosOf = (subject: string): string[] => [payoutMemo(subject), payoutMemoWithId(subject)];
 
-/** How many travellers the note of an intent names; it names none for one. */
+/** Number of travellers in an intent's summary, which leaves out the number 1. */
 const countIn = ({ summary }: Pick<Selectable<ClientTables['intents']>, 'summary'>): number =>
   Number((summary === null ? null : (JSON.parse(summary) as { passengers?: unknown }))?.passengers ?? 1);
 

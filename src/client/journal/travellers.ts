@@ -34,8 +34,8 @@ export function createTravellers(ports: StorePorts) {
       return row && opened(secrets, row);
     },
     /**
-     * Keeps a traveller; `replaces` overwrites one of that name and erases it from the file. @throws Problem
-     * `traveller_exists`
+     * Keeps a traveller; `replaces` overwrites one of that name and erases it from the file.
+     * @throws Problem `traveller_exists`
      */
     keep: (name: string, fields: TravellerFields, { replaces }: { readonly replaces: boolean }): Promise<void> =>
       erasing(db, () => write(ports, name, fields, replaces)),
@@ -74,7 +74,7 @@ const write = ({ db, secrets, clock, ids }: StorePorts, name: string, fields: Tr
       .execute();
   });
 
-/** Stores only the name's hash, as it is often a person's. */
+/** Makes the hash that names are looked up by, as they are often a person's. */
 const keyOf = (secrets: Secrets, name: string) => secrets.hmac('traveller name', foldName(name));
 const place = (column: string, id: string) => `travellers.${column}.${id}`;
 const columnOf = (field: PassengerField): SealedField => `${field}_sealed`;

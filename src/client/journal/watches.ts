@@ -19,7 +19,7 @@ export interface WatchTerms {
   readonly notify: readonly string[];
 }
 
-/** `fell`: the last look was below. `ended`: its time is over, or the offer is gone. */
+/** `fell`: the last known price was below. `ended`: stopped, out of time, or without its offer. */
 export type WatchState = 'running' | 'fell' | 'ended';
 
 export interface Watch extends WatchTerms {
@@ -33,7 +33,7 @@ export interface Watch extends WatchTerms {
 export type Look = Selectable<WatchLookTable>;
 export type Notice = Omit<Selectable<WatchNoticeTable>, 'way_sealed'> & { readonly way: string };
 
-/** The result of a look; `price` null: no offer. */
+/** The result of a look; `price` is null without an offer. */
 export interface Found {
   readonly paid: number;
   readonly price: number | null;
@@ -46,7 +46,7 @@ export type Claim =
   | { readonly kind: 'wait'; readonly untilMs: number; readonly why: 'not_due' | 'busy' | 'budget' }
   | { readonly kind: 'over' };
 
-/** An answer that was paid for comes again for so long (payer.ts), so a look that was cut off is made again. */
+/** For this long the payer returns a paid answer again (payer.ts), so a look that was cut off is repeated. */
 const AGAIN_MS = 9 * MINUTE_MS;
 /** No look takes longer; afterwards its process counts as dead. */
 const LEASE_MS = 4 * MINUTE_MS;
@@ -54,8 +54,9 @@ const LEASE_MS = 4 * MINUTE_MS;
 export type Watches = ReturnType<typeof createWatches>;
 
 /**
- * Watches and their looks. A look is a row before it is paid, which keeps its most from the budget until it is known what it
- * cost; of two processes one makes it. A look that was cut off is made again as the same call, which the payer pays once.
+ * Watches and their looks. A look is written before it is paid, and keeps its most out of the budget until its cost is
+ * known; of two processes only one makes it. A look that was cut off is repeated as the same call, which the payer pays
+ * once.
  */
 export function createWatches(ports: StorePorts) {
   const { db, secrets, clock, ids } = ports;
@@ -99,7 +100,7 @@ export function createWatches(ports: StorePorts) {
       void (await db.updateTable('watches').set({ state: 'ended' }).where('watch_id', '=', watchId).execute()),
 
     claim: (watch: Watch) => claim(ports, watch),
-    /** Gives a look back that was cut off: it is made again, and not paid twice. */
+    /** Gives back a look that was cut off, so that it is repeated; it is not paid twice. */
     release: async (watchId: string, number: number, againAtMs = 0): Promise<void> =>
       void (await look(db, watchId, number)
         .set({ lease_until_ms: againAtMs })
@@ -107,7 +108,7 @@ export function createWatches(ports: StorePorts) {
         .where('holder', '=', process.pid)
         .execute()),
 
-    /** A look that found no answer, and what it certainly cost; null: perhaps its most. */
+    /** Records a look without an answer. `paid` is null if it may have cost its most. */
     failed: async (watchId: string, number: number, says: string, paid: 0 | null): Promise<void> =>
       void (await look(db, watchId, number).set({ state: 'failed', says, paid }).execute()),
 
@@ -153,13 +154,13 @@ async function claim({ db, clock }: StorePorts, { watchId, everyMs, perLook, per
       await set({ state: 'ended' });
       return { kind: 'over' };
     }
-    // A clock that was set back makes no watch wait longer than one interval.
+    // If the clock was set back, a watch still waits at most one interval.
     const nextAtMs = Math.min(watch.next_at_ms, nowMs + everyMs);
     if (nextAtMs > nowMs) {
       if (nextAtMs !== watch.next_at_ms) await set({ next_at_ms: nextAtMs });
       return { kind: 'wait', untilMs: nextAtMs, why: 'not_due' };
     }
-    // Looks of a future that a clock was set back from count as well.
+    // Looks dated in the future, before the clock was set back, count as well.
     const counted = all.filter(({ begun_at_ms: at }) => at > nowMs - DAY_MS);
     const spent = counted.reduce((sum, { paid, most }) => sum + (paid ?? most), 0);
     if (spent + perLook > perDay) {
@@ -180,8 +181,8 @@ async function claim({ db, clock }: StorePorts, { watchId, everyMs, perLook, per
 }
 
 /**
- * Notes what a look found. A price below the threshold is a fall unless the look before was below too; its notices are
- * written with it.
+ * Records what a look found. A price below the threshold is a fall, unless the price before was below too; its notices
+ * are written in the same transaction.
  */
 const done = (
   { db, secrets }: StorePorts,
@@ -208,7 +209,7 @@ const done = (
       const written = { watch_id: watchId, number, at, way_sealed, state: 'due' as const, tries: 0, holder: 0 };
       await tx.insertInto('watch_notices').values(written).execute();
     }
-    // Without an offer nothing is known of the price: a fall stays one.
+    // Without an offer the price is unknown, so a fall stays one.
     const next = isBelow ? 'fell' : price === null && state === 'fell' ? 'fell' : 'running';
     if (state !== 'ended')
       await tx.updateTable('watches').set({ state: next }).where('watch_id', '=', watchId).execute();
@@ -230,9 +231,9 @@ const noticesOf = ({ db, secrets }: StorePorts) => ({
     }));
   },
   /**
-   * Takes a notice, so that one process sends it. One whose process died is taken again, under the same id, unless it is a
-   * program, which is started once.
-   * @returns how often it was tried, with this try; null: not to be sent
+   * Takes a notice, so that one process sends it. If that process died, it is taken again under the same id, unless it
+   * starts a program.
+   * @returns the number of tries, this one included; null if it must not be sent
    */
   takeNotice: ({ watch_id, number, at, way }: Notice): Promise<number | null> =>
     db.transaction().execute(async (tx) => {

@@ -41,14 +41,13 @@ export function readChallenge(answer: HttpAnswer, acceptable: Acceptable) {
     payTo: addressOf(accepted.payTo, 'payTo', acceptable.wallet),
     feePayer: addressOf(extra.feePayer, 'feePayer', acceptable.wallet),
     network: acceptable.network,
-    /** null: a random memo is written. */
+    /** Null if a random memo is to be written. */
     memo: memoOf(extra.memo),
     /** The original fields, repeated in the payload. */
     accepted,
     resource: required.resource,
     /** The program of the service's new escrows, if named. */
     escrowProgram: headerOf(answer, ESCROW_PROGRAM),
-    /** The service's reason. */
     error: typeof required.error === 'string' ? required.error : null,
   };
 }
@@ -62,7 +61,7 @@ export function headerJson(answer: HttpAnswer, name: string): unknown {
   }
 }
 
-/** The challenge of a 402's header, or its equal body where a proxy dropped the header. */
+/** The challenge of a 402's header, or of its body, which is the same, if a proxy dropped the header. */
 export function challengeOf(answer: HttpAnswer): Record<string, unknown> | null {
   const isInHeader = headerOf(answer, 'PAYMENT-REQUIRED') !== null;
   const value = isInHeader ? headerJson(answer, 'PAYMENT-REQUIRED') : answer.body;

@@ -36,7 +36,6 @@ interface JudgePorts {
   readonly clock: Clock;
 }
 
-/** Identifies a call that a wallet pays for. */
 export const identityOf = (exchange: Payable, wallet: string): RequestIdentity => ({
   baseUrl: exchange.baseUrl,
   resource: `${exchange.method} ${exchange.path}`,
@@ -46,12 +45,12 @@ export const identityOf = (exchange: Payable, wallet: string): RequestIdentity =
 });
 
 /**
- * Makes all checks before a payment in order, in dry runs too; the write repeats the daily limit, as another process
- * may be quicker.
- * @param wallet null: none yet, so its money is not checked
- * @returns a payment to sign at once or on a person's word; without a wallet no token accounts
+ * Makes all checks before a payment, in dry runs too; the write repeats the daily limit, as another process may be
+ * quicker.
+ * @param wallet null if there is none yet; then its money is not checked
+ * @returns a payment to sign, at once or once a person agrees; `accounts` is null without a wallet
  * @throws Problem `program_not_trusted`, `host_not_allowed`, `terms_not_agreed`, `escrow_mismatch`,
- * `daily_limit_reached`, `payment_above_cap`, `payment_declined`, `insufficient_funds`
+ *   `daily_limit_reached`, `payment_above_cap`, `payment_declined`, `insufficient_funds`
  */
 export async function judge(
   ports: JudgePorts,
@@ -96,8 +95,8 @@ export async function judge(
 }
 
 /**
- * Refuses when the wallet lacks funds or the payee can't receive. @throws Problem `insufficient_funds` with the gap,
- * `challenge_refused`
+ * Refuses if the wallet lacks funds or the payee can't receive.
+ * @throws Problem `insufficient_funds` with the gap, `challenge_refused`
  */
 async function checkFunds(
   cluster: Cluster,
@@ -137,8 +136,8 @@ const LONGEST_HOLD_MS = 30 * DAY_MS;
 /**
  * Checks the intent against our terms, the challenge against the intent, and the escrow against the chain (DESIGN,
  * section 3). A funded escrow is never paid again, whatever the service says.
- * @returns a warning when the program is unnamed, or one of the settings with its own escrow form, whose promises can't be
- *   checked
+ * @returns a warning if the escrow can't be verified: no program is named, or one of the settings has an escrow form of
+ *   its own
  * @throws Problem `terms_not_agreed`, `challenge_refused`, `program_not_trusted`, `escrow_mismatch`
  */
 async function checkEscrow(
@@ -169,7 +168,7 @@ async function checkEscrow(
   await checkProgram(cluster, program, trust);
   const { escrowChecks } = await loadEscrowTerms();
   const checks = await escrowChecks(cluster, intent, {
-    // Less may be a stranger's dust, which the service sends to the refund wallet first.
+    // A smaller amount may be a stranger's dust, which the service first sends to the refund wallet.
     held: { max: challenge.amount - 1n },
     latestRefundMs: clock.now() + LONGEST_HOLD_MS,
   });

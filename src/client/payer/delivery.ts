@@ -39,7 +39,7 @@ interface Delivery {
   readonly fresh: boolean;
   readonly patience: Patience;
   readonly options: CallOptions;
-  /** Too old for its answer to be useful: only finished. */
+  /** True if its answer is too old to be useful; it is only finished. */
   readonly stale: boolean;
 }
 
@@ -53,7 +53,6 @@ export interface DeliveryPorts {
   readonly warn?: ((text: string) => void) | undefined;
 }
 
-/** Pauses before retrying a lost answer. */
 const LOST_ANSWER_PAUSES_MS = [250, 1_000, 2_500];
 
 const PENDING_PAUSE_MS = 2_000;
@@ -62,20 +61,19 @@ const PENDING_PAUSE_MS = 2_000;
 const LANDS_WITHIN_MS = 90_000;
 
 /**
- * Sends a journalled payment until its call is answered, or it is given up, so that a second one may be signed. Only the
- * fee payer can complete the signed message, so its final signature, its one name on chain, is unknown here; but past
- * `lastValidBlockHeight` it has landed or never will. It is given up only when refused after that height and the
- * wallet's history proves that nothing landed; without a chain, when the service then asks for another payment. Earlier
- * words of gateways or login pages end nothing, nor does a refusal of a resend: the first copy may have settled, and a
- * later check may be what refuses the second. For a booking no word is taken: the escrow's vault is read before a second
- * payment (checkEscrow), and a funded one is never paid again.
- * @returns null when given up, or its answer was too old to be useful
+ * Sends a journalled payment until its call is answered, or until it is given up and a second one may be signed. Its
+ * name on chain, the fee payer's signature, is unknown here; but past `lastValidBlockHeight` it has landed or never
+ * will. It is given up only if it is refused after that height and the wallet's history proves that nothing landed or,
+ * where the chain can't be asked, the service then asks for another payment. Earlier answers of gateways or login pages
+ * end nothing, nor does a refusal of a resend: the first copy may have settled, and a later check may refuse the
+ * second. A booking is never paid again on an answer alone: its escrow's vault is read first (checkEscrow).
+ * @returns null if given up, or if its answer was too old to be useful
  */
 export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise<PaidAnswer | null> {
   const { journal } = ports;
   const { open, exchange } = delivery;
   if (!delivery.fresh) await journal.resent(open.id);
-  // Read before the service: only a later answer closes the matter.
+  // Read before the service is asked: only a later answer can end the payment.
   const expired = !delivery.fresh && (await blocksLeft(ports, open)) < 0n;
   const { answer, isResent } = await sendUntilAnswered(ports, delivery);
   const settled = settlementOf(answer);
@@ -99,7 +97,7 @@ export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise
     await journal.close(open.id, 'refused', error.code);
     throw error;
   }
-  // Even without a known speaker: a service repeats a refusal to this payment for days.
+  // Even if the refusal's source is unknown: a service repeats its refusal of this payment for days.
   if (expired && (await isOver(ports, open, refusal === 'not_accepted'))) {
     await journal.close(open.id, 'abandoned', error.code);
     return null;
@@ -112,7 +110,7 @@ export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise
   throw await withWait(ports, open, error);
 }
 
-/** Takes an answer with a settlement or the expected form; others are a stranger's. */
+/** Accepts an answer that has a settlement or the expected form; others are a stranger's. */
 async function accept(
   { journal, warn }: DeliveryPorts,
   { exchange, open, stale }: Delivery,
@@ -157,7 +155,7 @@ export const answerUnreadable = (paymentId: string, cause: Error): Problem =>
     cause,
   });
 
-/** Asks the chain; where it can't be asked, an expired payment that is not accepted is over. */
+/** Asks the chain; if it can't be asked, an expired payment is over once it is not accepted. */
 async function isOver({ neverLanded }: DeliveryPorts, { id }: OpenPayment, isNotAccepted: boolean): Promise<boolean> {
   if (neverLanded === undefined) return isNotAccepted;
   try {
@@ -206,7 +204,7 @@ async function sendUntilAnswered(
   }
 }
 
-/** The service waits for the cluster: the payment gets its answer later. */
+/** True while the service waits for the cluster: the answer comes later. */
 const isPassing = (answer: HttpAnswer): boolean =>
   answer.status === 503 && ['payment_pending', 'cluster_failed'].includes(problemOf(answer).code);
 
@@ -243,7 +241,7 @@ export const receiptOf = (
   network: open.network,
 });
 
-/** Negative once the payment can't land. */
+/** Blocks in which the payment can land; negative if it can't. */
 async function blocksLeft(ports: DeliveryPorts, open: OpenPayment): Promise<bigint> {
   const cluster = await ports.cluster();
   return open.lastValidBlockHeight - (await cluster.blockHeight());
@@ -251,8 +249,8 @@ async function blocksLeft(ports: DeliveryPorts, open: OpenPayment): Promise<bigi
 
 /**
  * Finds a refusal's source: a proxy, gateway or login page decides nothing, as the payment may just have settled.
- * @returns `refused`: the service refused the call; `not_accepted`: it asks for another payment; null: it is unknown
- *   whether the service has seen the payment
+ * @returns `refused` if the service refused the call; `not_accepted` if it asks for another payment; null if the
+ *   service may not have seen the payment
  */
 function refusalIn(answer: HttpAnswer): 'refused' | 'not_accepted' | null {
   if (answer.status === 402) return isChallenge(answer) && !isUnseen(answer) ? 'not_accepted' : null;
@@ -305,26 +303,25 @@ const DECIDED: ReadonlySet<ProblemCode> = new Set([
   'booking_disabled',
 ] satisfies ProblemCode[]);
 
-/** A catalogue code in its own shape and status. */
+/** A code of our catalogue, if the answer has our form and that code's status. */
 function ownCode({ status, body }: HttpAnswer): ProblemCode | null {
   if (!isRecord(body) || !isProblemCode(body.code) || typeof body.message !== 'string') return null;
   const kind: ProblemKind = PROBLEMS[body.code];
   return kind.status === status ? body.code : null;
 }
 
-/** The challenge's reason. */
 const errorOf = (answer: HttpAnswer): string => {
   const said = challengeOf(answer)?.error;
   return typeof said === 'string' ? said : '';
 };
 
-/** x402's form, in header or body. */
+/** True for x402's form, in header or body. */
 const isChallenge = (answer: HttpAnswer): boolean => {
   const challenge = challengeOf(answer);
   return challenge?.x402Version === 2 && Array.isArray(challenge.accepts) && challenge.accepts.length > 0;
 };
 
-/** A challenge as if unpaid: something removed the header on the way. */
+/** True for a challenge that ignores the payment: its header was removed on the way. */
 const isUnseen = (answer: HttpAnswer): boolean =>
   /^payment_required\b|\bheader is (required|missing)\b/i.test(errorOf(answer));
 
@@ -341,7 +338,7 @@ function paidProblemOf(answer: HttpAnswer): Problem {
   });
 }
 
-/** Other deployments' form: `{ error: { code } }` with a catalogue code. */
+/** True for other deployments' form: `{ error: { code } }` with a catalogue code. */
 const isOfOthers = ({ body }: HttpAnswer): boolean =>
   isRecord(body) && isRecord(body.error) && isProblemCode(body.error.code);
 

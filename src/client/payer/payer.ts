@@ -22,16 +22,16 @@ import { answerUnreadable, type DeliveryPorts, deliver, type PaidAnswer, receipt
 import { signPayment } from './transaction.ts';
 
 export interface PaidExchange extends Payable, AnswerRules {
-  /** The answer's useful life; absent: for ever. */
+  /** The answer's useful life; absent: no limit. */
   readonly freshForMs?: number;
 }
 
 export interface Payer {
   /**
    * Sends a call and pays when asked. After a crash or a lost answer it resends the same payment, never a second one,
-   * until it is answered or can't land; an unshown answer is given without paying. @throws Problem the service's, the
-   * transport's, `challenge_refused`, `payment_above_cap`, `payment_declined`, `daily_limit_reached`,
-   * `host_not_allowed`, `insufficient_funds`, `terms_not_agreed`, `escrow_mismatch`, `answer_unreadable`
+   * until it is answered or can't land. An answer that was not shown is returned without paying.
+   * @throws Problem the service's; those of `ask` and `judge`; `challenge_refused`, `payment_declined`,
+   *   `answer_unreadable`
    */
   send(exchange: PaidExchange, patience: Patience, options: CallOptions): Promise<PaidAnswer>;
 }
@@ -47,7 +47,7 @@ export interface PayerPorts extends Pick<DeliveryPorts, 'cluster' | 'clock' | 'n
   readonly usdcMint?: string | undefined;
 }
 
-/** A round ends unanswered after a given-up payment or another process's signature. */
+/** A round ends unanswered if its payment is given up, or another process signs first. */
 const MOST_ROUNDS = 4;
 
 export const createPayer = (ports: PayerPorts): Payer => ({
@@ -93,7 +93,7 @@ async function send(
   throw problem('payment_pending', { message: 'The call could not be paid for now.', retryAfter: 60 });
 }
 
-/** An unshown answer that is still useful. */
+/** Returns a kept answer that is still useful. */
 async function keptAnswer(
   journal: PaymentJournal,
   exchange: PaidExchange,
@@ -113,7 +113,7 @@ async function keptAnswer(
   return { body, payment: receiptOf(open, transaction), isKept: true };
 }
 
-/** Challenges are fetched again after a longer question. */
+/** A challenge is fetched again if the person took longer than this. */
 const STALE_CHALLENGE_MS = 30_000;
 
 /**
@@ -173,7 +173,7 @@ async function agreed(
   }
 }
 
-/** True for no more money, to the same account, with no new warning. */
+/** True if a person's yes covers this: no more money, the same account, no new warning. */
 const isCovered = (request: PaymentRequest, said: PaymentRequest): boolean =>
   request.amount <= said.amount && request.payTo === said.payTo && request.warning === said.warning;
 

@@ -9,11 +9,10 @@ import { type Challenge, readChallenge } from './challenge.ts';
 import { identityOf, judge } from './checks.ts';
 import type { PaidExchange, Payer } from './payer.ts';
 
-/** A planned payment and its decision. */
 export type PaymentPlan = Readonly<Awaited<ReturnType<typeof planOf>>>;
 
 interface Decision {
-  /** `resend`: signed, unanswered, and resent. `kept`: paid, answered and unseen; only shown. */
+  /** `resend`: signed but unanswered. `kept`: paid and answered, but not shown. */
   readonly decision: 'sign' | 'ask' | 'refuse' | 'resend' | 'kept';
   /** The refusal, or the question. */
   readonly reason: { readonly code: string; readonly message: string } | null;
@@ -28,7 +27,7 @@ export class PaymentPlanned extends Error {
 
 interface PlannerPorts {
   readonly cluster: () => Promise<Cluster>;
-  /** null: there is none, and a plan makes none. */
+  /** Null if there is none; a plan makes none. */
   readonly wallet: () => Promise<Address | null>;
   readonly journal: () => Promise<Pick<ClientStore, 'open' | 'spent' | 'intent'>>;
   readonly policy: SpendingPolicy;
@@ -67,10 +66,10 @@ async function planOf(ports: PlannerPorts, exchange: PaidExchange, challenge: Ch
     asset: challenge.asset,
     pay_to: challenge.payTo,
     network: challenge.network,
-    /** null: a random one would be written. */
+    /** Null if a random one would be written. */
     memo: challenge.memo,
     fee_payer: challenge.feePayer,
-    /** By the challenge; null: no end. */
+    /** As the challenge says; null without an end. */
     expires_at: lives ? new Date(ports.clock.now() + seconds * 1000).toISOString() : null,
     wallet,
     ...(await decisionOf(ports, exchange, challenge, wallet)),

@@ -7,10 +7,10 @@ import type { SignedPayment } from '../journal/index.ts';
 import { type DeliveryPorts, deliver, type PaidAnswer, receiptOf } from './delivery.ts';
 
 /**
- * Resends an unanswered payment with its own request to its own service, or returns a kept answer. Nothing here signs: at
+ * Resends an unanswered payment with its own request to its own service, or returns a kept answer. Signs nothing: at
  * worst the payment comes to its end.
- * @returns null when given up: it can't land, and the service did not take it
- * @throws Problem `usage` for one that was answered or is another service's; those of a paid call
+ * @returns null if given up: it can't land, and the service did not take it
+ * @throws Problem `usage` for a payment that has ended or is another service's; those of a paid call
  */
 export async function resumePayment(
   ports: DeliveryPorts & {

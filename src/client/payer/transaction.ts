@@ -25,7 +25,6 @@ interface PaymentOrder {
 
 export type TokenAccounts = Awaited<ReturnType<typeof tokenAccountsOf>>;
 
-/** The associated token accounts of a payment. */
 export async function tokenAccountsOf(payer: Address, order: Pick<PaymentOrder, 'payTo' | 'asset'>) {
   const [source, destination] = await Promise.all([
     associatedTokenAddress(payer, order.asset),
@@ -36,7 +35,8 @@ export async function tokenAccountsOf(payer: Address, order: Pick<PaymentOrder, 
 
 /**
  * Signs x402's `exact` payment by the payer alone: compute limit and price, the transfer, the memo. x402's own client
- * needs an RPC address, which the embedded cluster lacks. @returns base64 wire bytes without the fee payer's signature
+ * needs an RPC address, which the embedded cluster lacks.
+ * @returns base64 wire bytes without the fee payer's signature
  */
 export async function signPayment(
   payer: Signer,

@@ -19,7 +19,6 @@ export type Verdict = 'landed' | 'mismatch' | 'not_landed' | 'waiting';
 export interface PaymentVerification {
   readonly payment_id: string;
   readonly verdict: Verdict;
-  /** The transaction found, if any. */
   readonly transaction: string | null;
   readonly memo: string | null;
   readonly checks: readonly PaymentCheck[];
@@ -32,7 +31,7 @@ interface PaymentCheck {
   readonly ok: boolean;
 }
 
-/** Read from the journal's signed bytes, not the service's words. */
+/** The payment by the journal's signed bytes, not by the service's words. */
 type SignedContent = ReturnType<typeof contentOfWire>;
 
 export function contentOfPayload(payload: string): SignedContent {
@@ -59,8 +58,8 @@ function contentOfWire(wire: Uint8Array) {
 }
 
 /**
- * Compares amount, destination and memo of a payment with the cluster. The service's named transaction comes first, and
- * other bytes than those signed here are a mismatch; else its memo is searched.
+ * Compares amount, destination and memo of a payment with the cluster: with the transaction that the service named,
+ * else with the one of its memo. Other bytes than those signed here are a mismatch.
  * @param findByMemo finds a transaction by memo in a token account's history
  * @throws Problem `cluster_failed`
  */
