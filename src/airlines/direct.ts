@@ -48,7 +48,7 @@ export function directOffer(
     total_amount: asInteger(sold.total),
     total_amount_decimal: formatUsdc(sold.total),
     total_currency: sold.total_currency,
-    // Such sites show one number.
+    // Such sites show one total.
     base_amount_decimal: null,
     tax_amount_decimal: null,
     total_emissions_kg: null,

@@ -19,7 +19,7 @@ export interface SoldFare extends FareContent {
   readonly totalCurrency: string;
 }
 
-/** Offers by arrival: later answers begin with the same ones. */
+/** Offers in order of arrival: a later answer begins with the same offers. */
 export type QuoteOutcome =
   | { readonly kind: 'quoting'; readonly offers: readonly Offer[]; readonly nextAtMs: number }
   | { readonly kind: 'quoted'; readonly offers: readonly Offer[] };
@@ -59,21 +59,24 @@ export type BookOutcome =
   | { readonly kind: 'payment_pressed_no_confirmation' };
 
 export interface Purchase {
-  /** Ours. A repeated reference never presses again: it gets the first outcome. */
+  /** Our reference. A repeated one never presses again, but gets the first outcome. */
   readonly reference: string;
   readonly offerId: string;
   readonly fare: FareContent;
-  /** The only price that may be paid, all passengers, with their bags. */
+  /** The only price that may be paid: for all passengers, with their bags. */
   readonly amountDecimal: string;
-  /** For each traveller: those that the fare lacks are bought with it. */
+  /** Each traveller's bags; those that the fare lacks are bought with it. */
   readonly bags?: Bags | undefined;
   readonly passengers: readonly Passenger[];
 }
 
-/** The lowcost tier: carriers whose fares a browser reads and buys on their sites. Unusable answers throw `provider_failed`. */
+/**
+ * The lowcost tier: carriers whose fares a browser reads and buys on their sites. Unusable answers throw
+ * `provider_failed`.
+ */
 export interface Fulfiller {
   readonly name: string;
-  /** Its flights are invented: it is never sold for real money. */
+  /** True if its flights are invented, and so never sold for real money. */
   readonly isSandbox: boolean;
   /** True if a carrier may serve the query; answers at once. */
   serves(query: RoundTrip): boolean;
@@ -86,18 +89,18 @@ export interface Fulfiller {
   /** The fare menu whose opening began at `openedAtMs`. */
   menu(offerId: string, openedAtMs: number): Promise<MenuOutcome>;
   book(purchase: Purchase): Promise<BookOutcome>;
-  /** The outcome of a purchase; null: the pay button was never pressed under this reference. */
+  /** The outcome of a purchase; null if the pay button was never pressed under this reference. */
   find(reference: string): Promise<BookOutcome | null>;
-  /** Ends the cards of purchases that were called off; repeatable. */
+  /** Ends the cards of purchases that bought nothing; repeatable. */
   endCards?(): Promise<void>;
-  /** Cancels a booking if the carrier allows it. @returns the outcome then */
+  /** Cancels a booking if the carrier allows it. @returns the outcome afterwards */
   cancel(reference: string): Promise<BookOutcome | null>;
 }
 
 export const boughtNothing = (outcome: BookOutcome): outcome is NothingBought =>
   outcome.kind !== 'booked' && outcome.kind !== 'pending' && outcome.kind !== 'payment_pressed_no_confirmation';
 
-/** Equal texts for equal fares, in every opening of a menu. */
+/** Makes a key that equal fares share, in every opening of a menu. */
 export const fareKey = ({ brand, checkedBags, carryOnBags, conditions }: FareContent): string =>
   JSON.stringify([
     brand,

@@ -5,7 +5,6 @@ import type { SeatMap, WantedSeat } from '../kernel/domain/seats.ts';
 import { isProblem } from '../kernel/problems.ts';
 import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../wire/flights/index.ts';
 
-/** One direction of a query. */
 export interface QuerySlice {
   readonly origin: string;
   readonly destination: string;
@@ -34,7 +33,7 @@ export function isRoundTrip({ slices: [there, back, ...more] }: Pick<OfferQuery,
   return more.length === 0 && (!back || (back.origin === there?.destination && back.destination === there.origin));
 }
 
-/** null for a query with children, or with directions that are not there and back. */
+/** Reads a query as a round trip; null if it has children, or directions that are not there and back. */
 export function roundTripOf(query: OfferQuery): RoundTrip | null {
   const { slices, adults, childAges, cabinClass } = query;
   const [there, back] = slices;
@@ -43,16 +42,15 @@ export function roundTripOf(query: OfferQuery): RoundTrip | null {
 }
 
 export interface LiveOffer {
-  /** The number of travellers that the offer is for. */
   readonly passengerCount: number;
   /** At the current price, with a fresh `expires_at`. */
   readonly offer: Offer;
   readonly availableServices: readonly AvailableService[];
-  /** The bags of each traveller. Absent: it sells none beyond those included. */
+  /** The bags of each traveller. Absent: only included bags. */
   readonly bags?: readonly TravellerBags[];
-  /** Reads the seats of its flights, of those that show any. Absent: seats are not sold with it. */
+  /** Reads the seats of those of its flights that show any. Absent: seats are not sold with it. */
   seatMaps?(): Promise<readonly SeatMap[]>;
-  /** The airline sells only one offer of a key, those of one search. Absent: it sells each. */
+  /** A key that the offers of one search share; the airline sells one of them. Absent: it sells each. */
   readonly saleKey?: string;
   /** Only shown: its seller takes no payment or travel document of this service. */
   readonly isUnpayable?: boolean;
@@ -71,7 +69,7 @@ export interface ProviderOrder {
   readonly slices: readonly Slice[];
   /** Extra bags of all travellers; absent: none. */
   readonly bags?: readonly OrderedBags[] | undefined;
-  /** Chosen seats, `passenger_index` in the order of its own travellers; absent: none. */
+  /** Chosen seats; `passenger_index` counts this order's travellers. Absent: none. */
   readonly seats?: readonly WantedSeat[] | undefined;
   /** Travellers that were cancelled alone, from 1 in the order of the passengers; their documents are left out. */
   readonly cancelledPassengers?: readonly number[] | undefined;
@@ -91,9 +89,9 @@ export interface OrderRequest {
   readonly offerId: string;
   /** The escrowed price with its bags and seats; any other is refused. */
   readonly expectedAmountDecimal: string;
-  /** For each traveller: those that the fare lacks are bought with it. */
+  /** Each traveller's bags; those that the fare lacks are bought with it. */
   readonly bags?: Bags | undefined;
-  /** By the positions of the offer's travellers. */
+  /** `passenger_index` counts the offer's travellers. */
   readonly seats?: readonly WantedSeat[] | undefined;
   readonly passengers: readonly Passenger[];
 }
@@ -112,7 +110,7 @@ export interface CancellationQuote {
   readonly quoteId: string;
   readonly refundAmountDecimal: string | null;
   readonly refundCurrency: string | null;
-  /** The airline's word for the destination: `balance`, `voucher`, `airline_credits`, `original_form_of_payment`, ... */
+  /** The airline's word for where it goes: `balance`, `voucher`, `original_form_of_payment`, ... */
   readonly refundTo: string | null;
   readonly expiresAtMs: number | null;
 }
@@ -126,14 +124,15 @@ export interface AirlineMessage {
 /**
  * The port to an airline. Problems: `upstream_rate_limited` (with retryAfter; from `createOrder` only if nothing was
  * ordered), `provider_failed` (no usable answer; for `createOrder` an unknown outcome, which `findOrder` resolves),
- * `offer_not_found`, `offer_unavailable` (sold out), `offer_expired`, `offer_repriced`, `bags_unavailable`
- * and `seat_unavailable` (`createOrder` alone, the first with `detail.current_ticket_amount`). `detail.airline_code` and `detail.airline_request_id` are for the airline's support.
+ * `offer_not_found`, `offer_unavailable` (sold out), `offer_expired`, and from `createOrder` alone `offer_repriced`
+ * (with `detail.current_ticket_amount`), `bags_unavailable` and `seat_unavailable`. `detail.airline_code` and
+ * `detail.airline_request_id` are for the airline's support.
  */
 export interface Provider {
   readonly name: string;
-  /** Its flights are invented: it is never sold for real money. */
+  /** True if its flights are invented, and so never sold for real money. */
   readonly isSandbox: boolean;
-  /** Its airlines change flights after the sale, so orders are watched until departure. */
+  /** True if its airlines change flights after the sale, so that orders are watched until departure. */
   readonly changesSchedules?: boolean | undefined;
   /** Takes any airport code; `search` refuses unknown ones (`airport_unknown`). */
   readonly takesAnyAirport?: boolean | undefined;
@@ -141,12 +140,12 @@ export interface Provider {
   readonly takesCities?: boolean | undefined;
   /** The least age for its adult fares, if above ours. */
   readonly leastAge?: number | undefined;
-  /** null for an unknown airport. */
+  /** Null for an unknown airport. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;
   /**
-   * Bags sold with offers of a search, by offer id: for as many of the first ones as the airline tells within seconds.
-   * Absent: a search shows only included bags.
+   * Bags sold with a search's first offers, by offer id: as many as the airline answers for within seconds. Absent: a
+   * search shows only included bags.
    */
   bagsOf?(offers: readonly Offer[]): Promise<ReadonlyMap<string, readonly TravellerBags[]>>;
   /** The offer now. `booking` is the last check before money moves: some airlines confirm a quoted price only then. */
@@ -154,23 +153,27 @@ export interface Provider {
   /** @throws OrderRefused if certainly nothing was ordered */
   createOrder(request: OrderRequest): Promise<ProviderOrder>;
   /**
-   * null: certainly no order was or is being made under this reference. `unknown`: none is visible, which proves nothing at
-   * most airlines.
-   * @param offerId finds an order in the airline's list without a record of ours
+   * Finds an order by our reference.
+   * @param offerId finds it in the airline's list, without a record of ours
+   * @returns null if certainly no order was or is being made; `unknown` if none is visible, which proves nothing at
+   *   most airlines
    */
   findOrder(reference: string, offerId: string): Promise<ProviderOrder | null | 'unknown'>;
   order(providerOrderId: string): Promise<ProviderOrder>;
   /** All orders of ours made since then, ended ones too. Absent: the airline lists none. */
   orders?(sinceMs: number): Promise<readonly ProviderOrder[]>;
-  /** Takes this quote, or any refund. @throws Problem `plan_changed` for an invalid quote: nothing was cancelled */
+  /**
+   * Cancels by this quote, or for any refund.
+   * @throws Problem `plan_changed` for an invalid quote: nothing was cancelled
+   */
   cancel(providerOrderId: string, quoteId?: string): Promise<ProviderOrder>;
-  /** Cancels these travellers (from 1) alone; cancelled ones stay so. Absent: the airline cancels whole orders alone. */
+  /** Cancels these travellers (from 1) alone; cancelled ones stay so. Absent: the airline cancels only whole orders. */
   cancelPassengers?(providerOrderId: string, passengers: readonly number[]): Promise<ProviderOrder>;
-  /** Changes nothing. null: it can't be cancelled. Absent: the airline gives no quotes. */
+  /** Quotes a cancellation; null if the order can't be cancelled. Absent: the airline gives no quotes. */
   cancellationQuote?(providerOrderId: string): Promise<CancellationQuote | null>;
   /** Refusals beyond our own rules for passengers, checked before payment. */
   passengerIssues?(passengers: readonly Passenger[], offer: Offer): readonly PassengerIssue[];
-  /** The airline's reason for refusing all our calls, for an operator; null: none. Asked once a minute. */
+  /** The airline's reason for refusing all our calls, for an operator; null if it refuses none. Asked once a minute. */
   trouble?(): Promise<string | null>;
   /** Absent: nothing needs refilling. */
   balance?(): Promise<ProviderBalance>;
@@ -187,7 +190,6 @@ export type FastScenario =
   | ('none' | 'repriced' | 'offer_expired' | 'ticketing_fails' | 'ticketing_slow')
   | ('outcome_unknown' | 'rate_limited' | 'sold_out');
 
-/** Misbehaviours of the lowcost tier's sites. */
 export const LOWCOST_SCENARIOS = [
   'fare_check_failed',
   'price_differs_at_till',

@@ -9,12 +9,12 @@ import { isSamePrice, totalAsked, wayOf } from './to-till.ts';
 
 const SETTLES_MS = 500;
 const CONFIRMS_WITHIN_MS = 60_000;
-/** For the press before and the reading after. */
+/** Time for the press before that wait, and the reading after it. */
 const AROUND_MS = 30_000;
 
 const CHALLENGE_WITHIN_MS = 180_000;
 
-/** The bank's question has a time of its own, and the confirmation its time again behind it. */
+/** The longest time from the press to the confirmation. A bank's question adds its own time and a second wait. */
 export function confirmsWithinMs({ confirmation: { within_ms: withinMs = CONFIRMS_WITHIN_MS, challenge } }: Recipe) {
   return withinMs + AROUND_MS + (challenge ? (challenge.within_ms ?? CHALLENGE_WITHIN_MS) + withinMs : 0);
 }
@@ -22,15 +22,15 @@ export function confirmsWithinMs({ confirmation: { within_ms: withinMs = CONFIRM
 interface Errand {
   readonly purchase: Purchase;
   readonly kept: Pick<KeptOffer, 'offer' | 'query' | 'flights'>;
-  /** The address for mails; null: the first passenger's. */
+  /** The address for mails; null for the first passenger's. */
   readonly mailAddress: string | null;
-  /** Records that a card may be charged from now on, then issues it; null: another visit took over. */
+  /** Records that a card may be charged from now on, then issues it; null if another visit took over. */
   issue(total: Money): Promise<Card | null>;
-  /** Records that the button is pressed next; false: it may not be. */
+  /** Records that the button is pressed next; false if it must not be pressed. */
   press(): Promise<boolean>;
   /** Records that the card was certainly not charged. */
   release(): Promise<void>;
-  /** Looks for the code that the bank asks for; null: not there yet. */
+  /** Looks for the code that the bank asks for; null if it has not come yet. */
   code(): Promise<string | null>;
 }
 
@@ -40,20 +40,20 @@ export type Bought =
   | { readonly kind: 'taken_over' }
   | { readonly kind: 'confirmed'; readonly confirmed: Confirmed }
   | { readonly kind: 'later' }
-  /** Before the press, by what the recipe knows. */
+  /** Stopped before the press, for a reason that the recipe names. */
   | { readonly kind: 'stopped'; readonly outcome: NothingBought; readonly saw: string }
-  /** Pressed, and provably nothing left the page since. */
+  /** Pressed, but provably nothing has left the page since. */
   | { readonly kind: 'pressed_in_vain'; readonly outcome: NothingBought; readonly saw: string }
-  /** Pressed, with an unknown result. */
+  /** Perhaps paid: the result is unknown. */
   | { readonly kind: 'no_word'; readonly saw: string };
 
 /**
- * Buys once, from the search to the pay button and past it. Ends in an outcome that bought nothing, or throws, only where
- * the till was certainly not paid.
- * @throws Misfit, BrowserGone, Problem `provider_failed` before the till was paid
+ * Buys once: goes from the search to the till, pays, and reads the confirmation. Returns that nothing was bought, or
+ * throws, only if the till was certainly not paid.
+ * @throws Misfit, BrowserGone, Problem `provider_failed`
  */
 export async function buy(visit: Visit, errand: Errand): Promise<Bought> {
-  // Known before it is typed, so that no kept page shows it.
+  // Registered before it is typed, so that no saved page shows it.
   for (const { title: _title, gender: _gender, nationality: _nationality, ...fields } of errand.purchase.passengers) {
     for (const value of Object.values(fields)) if (value) visit.personal.add(value);
   }
@@ -88,8 +88,8 @@ function priceDiffers(total: Money, { purchase, kept }: Errand): NothingBought |
 const PAY = 'till (pay)';
 
 /**
- * Pays a right total: gives the card, checks the total again, presses. Once the page has the card it may have been paid,
- * unless it provably still waits.
+ * Pays a right total: fills in the card, checks the total again, presses. Once the page has the card, it counts as
+ * perhaps paid unless it provably still waits.
  */
 async function pay(walk: Walk, errand: Errand, total: Money): Promise<Bought> {
   const { visit } = walk;
@@ -100,7 +100,7 @@ async function pay(walk: Walk, errand: Errand, total: Money): Promise<Bought> {
   const left = await withCard(walk, errand, card).catch((error: unknown) => ({ error }));
   if (left === 'ready') {
     if (!(await errand.press())) return { kind: 'taken_over' };
-    // The till may have paid by itself.
+    // A till that has sent something may have paid by itself.
     return confirmed(walk, errand, visit.posts.sent.size > 0 ? null : () => press(walk));
   }
   if (left === 'sent' || !(await stillWaits(walk))) return confirmed(walk, errand, null);
@@ -109,18 +109,18 @@ async function pay(walk: Walk, errand: Errand, total: Money): Promise<Bought> {
   return left;
 }
 
-/** Gives the till the card. `sent`: the page sent something that may be the payment. */
+/** Fills in the card. `sent`: the page sent something that may be the payment. */
 async function withCard(walk: Walk, errand: Errand, card: Card): Promise<'ready' | 'sent' | NothingBought> {
   const { posts, recipe } = walk.visit;
   const { till } = recipe;
   posts.begin(till.harmless_posts ?? []);
   const cardValues = Object.fromEntries(Object.entries(card).map(([field, value]) => [`card.${field}`, value]));
   await page.runSteps({ ...walk, values: { ...walk.values, ...cardValues } }, till.card, errand.purchase.passengers);
-  // Some tills send themselves a moment after the last digit.
+  // Some tills submit themselves a moment after the last digit.
   await page.pause(SETTLES_MS);
   if (posts.sent.size > 0) return 'sent';
   await page.free(walk, till.pay, PAY);
-  // Some tills add a fee for a kind of card.
+  // Some tills add a fee for some kinds of card.
   return priceDiffers(await totalAsked(walk), errand) ?? 'ready';
 }
 
@@ -139,7 +139,7 @@ async function stillWaits(walk: Walk): Promise<boolean> {
   }
 }
 
-/** Clears late covers away; presses again only while no press was begun. */
+/** Presses the pay button, past late pop-ups. Tries again only while no press has begun. */
 async function press(walk: Walk): Promise<void> {
   const button = page.shown(walk, walk.visit.recipe.till.pay);
   await page.until(walk, PAY, undefined, async () =>
@@ -148,8 +148,8 @@ async function press(walk: Walk): Promise<void> {
 }
 
 /**
- * Waits for the confirming page, in its own time, as a bank takes some. Never throws.
- * @param first presses the button; null: the page may have paid without it
+ * Waits for the confirmation page, in a time of its own because banks are slow. Never throws.
+ * @param first presses the button; null if the page may have paid without it
  */
 async function confirmed(walk: Walk, errand: Errand, first: (() => Promise<void>) | null): Promise<Bought> {
   const { visit } = walk;
@@ -167,7 +167,7 @@ async function confirmed(walk: Walk, errand: Errand, first: (() => Promise<void>
   }
 }
 
-/** @param isSilent nothing has left the page since the press */
+/** @param isSilent true while nothing has left the page since the press */
 async function confirmation(walk: Walk, errand: Errand, isSilent: () => boolean): Promise<Bought> {
   const { seen, later, within_ms, read, challenge, ended = [] } = walk.visit.recipe.confirmation;
   const here = page.walkOf(walk.visit, 'confirmation', walk.values, walk.cleared);
@@ -183,7 +183,7 @@ async function confirmation(walk: Walk, errand: Errand, isSilent: () => boolean)
   let found = await page.until<Found>(here, 'confirmation', within, () => look(challenge));
   if (found === 'challenge' && challenge) {
     await answer(here, challenge, errand);
-    // It is answered once: the same question again is no other answer.
+    // The bank is answered once: if it asks the same again, there is no second answer.
     found = await page.until<Found>(here, 'confirmation', within, () => look(undefined));
   }
   if (typeof found === 'object') return endedAs(walk, found, isSilent);
@@ -194,7 +194,7 @@ type Challenge = NonNullable<Recipe['confirmation']['challenge']>;
 
 const ASKS_EVERY_MS = 500;
 
-/** Answers the bank within its time. @throws Misfit without a code, or where its page is another one */
+/** Answers the bank's question in time. @throws Misfit if no code comes, or the page does not fit */
 async function answer(walk: Walk, challenge: Challenge, errand: Errand): Promise<void> {
   const { within_ms: withinMs = CHALLENGE_WITHIN_MS, code, steps } = challenge;
   const values = { ...walk.values };
@@ -209,7 +209,7 @@ async function answer(walk: Walk, challenge: Challenge, errand: Errand): Promise
   await page.runSteps({ ...walk, values }, steps, errand.purchase.passengers, 'confirmation challenge');
 }
 
-/** The page's words prove nothing by themselves: only a till that sent nothing since the press has sold nothing. */
+/** Judges a page that reports a failure. Its words prove nothing: the till must have sent nothing since the press. */
 async function endedAs(
   walk: Walk,
   { seen, as }: NonNullable<Recipe['confirmation']['ended']>[number],

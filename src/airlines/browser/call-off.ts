@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
 import type { BrowserPurchaseTable, Store } from './tables.ts';
 
-/** Marks an issued card for its end. */
+/** Marks an issued card for `endCards` to end. */
 export const CARD_ENDS = sql<BrowserPurchaseTable['card']>`case when card = 'issued' then 'ending' else card end`;
 
-/** Within the transaction that decides against a purchase: no later visit pays, and the ended card refuses a late charge. */
+/**
+ * Calls a purchase off within the transaction that decides so: no later visit pays, and the ended card refuses a late
+ * charge.
+ */
 export async function callOff(tx: Pick<Store, 'updateTable'>, reference: string, nowMs: number): Promise<void> {
   await tx
     .updateTable('browser_purchases')

@@ -5,11 +5,11 @@ import type { PageEvidence } from '../../wire/flights/index.ts';
 import { BrowserGone, Misfit, privateWords, redacted, Stopped, showRedacted, type Visit } from './page/index.ts';
 import type { Shop } from './ports.ts';
 
-/** Ends of visits, recorded for an operator with personal data redacted. */
+/** Records how visits ended, for the operator, with personal data redacted. */
 
 type Ports = Pick<Shop, 'store' | 'secrets' | 'clock'>;
 
-/** `subject`: a purchase's reference, or an offer's id. */
+/** `subject`: a purchase's reference, an offer's id, or a route such as `LIS-BER`. */
 type Exit = ReturnType<typeof endingOf> & { readonly subject: string };
 
 export function endingOf(error: unknown): { readonly outcome: string; readonly step: string } {
@@ -60,7 +60,7 @@ const KEPT_MS = 30 * DAY_MS;
 
 const place = (id: string, part: 'text' | 'screenshot'): string => `browser_evidence.${part} ${id}`;
 
-/** Saves a page's text and screenshot, after which it is unusable. */
+/** Saves a page's text and screenshot; the page is unusable afterwards. */
 export async function keepEvidence(
   { store, secrets, clock }: Ports,
   { page, recipe, personal, asked = [] }: Pick<Visit, 'page' | 'recipe' | 'personal'> & Partial<Pick<Visit, 'asked'>>,

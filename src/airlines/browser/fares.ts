@@ -9,9 +9,9 @@ import type { Money, Recipe } from './recipes/index.ts';
 type Fares = NonNullable<Recipe['fares']>;
 
 /**
- * Reads the taken flights' fares, in no meaningful order.
- * @param isThere the visit is at their page
- * @throws Stopped `offer_gone` where none are left
+ * Reads the fares of the chosen flights, in no meaningful order.
+ * @param isThere true if the visit is at their page already
+ * @throws Stopped `offer_gone` if none are left
  */
 export async function readFares(walk: Walk, passengerCount: number, taken: readonly SeenFlight[], isThere = false) {
   const { fares } = walk.visit.recipe;
@@ -25,7 +25,10 @@ export async function readFares(walk: Walk, passengerCount: number, taken: reado
   return seen;
 }
 
-/** The only fare of a site without a fare page: the list of flights has all of it. @throws Misfit for two currencies */
+/**
+ * The only fare of a site without a page of fares, as the list of flights shows it.
+ * @throws Misfit for two currencies
+ */
 function listedFare({ visit }: Walk, passengerCount: number, taken: readonly SeenFlight[]): SoldFare {
   const [currency, ...others] = new Set(taken.map(({ price }) => price.currency));
   if (currency === undefined || others.length > 0) throw new page.Misfit('search', 'search (list)', 'two currencies');
@@ -73,13 +76,13 @@ async function readConditions(walk: Walk, read: Fares['read']): Promise<Conditio
 const amountOf = (money: Money | null): string | null =>
   money && (parseUsdc(money.decimal) === 0n ? '0' : money.decimal);
 
-/** Fields that a list of flights may give of the cheapest fare; conditions are never among them. */
+/** Fields of the cheapest fare that a list of flights may show; conditions are never among them. */
 const LISTED = ['brand', 'checkedBags', 'carryOnBags'] as const;
 
 /**
- * Takes the fare with this content. An offer locked from the list of flights may give less content than the menu: then it
- * is the one fare that fits, at the agreed price if the list gave nothing.
- * @throws Stopped `offer_gone`, Misfit where two are the same
+ * Chooses the fare with this content. An offer locked from the list of flights may know less than the menu: then the
+ * only fare that fits is chosen, at the agreed price if the list showed nothing.
+ * @throws Stopped `offer_gone`, Misfit if two fares are the same
  */
 export async function takeFare(
   walk: Walk,

@@ -9,7 +9,7 @@ import { dayNear, type FlightList, type Recipe, timeOf, type Values } from './re
 
 export const airportOf = (iata: string) => namedAirports().find((airport) => airport.iata === iata) ?? null;
 
-/** Finds an offer's flight again by number and time, wherever the page lists it. */
+/** Identifies an offer's flight by number and time, wherever the page lists it. */
 export interface FlightKey {
   readonly flightNumber: string;
   /** Local `YYYY-MM-DDTHH:mm:ss`. */
@@ -30,7 +30,7 @@ export function queryValues(query: RoundTrip): Values {
   };
 }
 
-/** `*` in routes is any airport of a known zone. */
+/** True if the recipe sells this query; `*` in a route is any airport of a known time zone. */
 export function isServed({ serves, search }: Recipe, query: RoundTrip): boolean {
   const { origin, destination } = query;
   const fits = (code: string, wanted: string | undefined) => wanted === '*' || wanted === code;
@@ -48,7 +48,7 @@ export function isServed({ serves, search }: Recipe, query: RoundTrip): boolean 
   );
 }
 
-/** The same of all flights of a trip, else null. */
+/** The value that all flights of a trip share; null if they differ. */
 export function shared<F extends 'brand' | 'checkedBags' | 'carryOnBags'>(
   flights: readonly SeenFlight[],
   field: F,
@@ -63,7 +63,7 @@ export const priceOf = ({ search }: Recipe, flights: readonly SeenFlight[], adul
   return flights.reduce((sum, { price }) => sum + parseUsdc(price.decimal) * times, 0n);
 };
 
-/** Local, or the minutes that the flight takes, where the page says no more. */
+/** Reads the local arrival time, or the duration in minutes if the recipe reads that instead. */
 async function readArrival(walk: Walk, read: FlightList['read'], departingAt: string): Promise<string | number> {
   if (read.duration) return page.must(walk, read, 'duration', await page.readsDuration(walk, read, 'duration'));
   const arrives = page.must(walk, read, 'arrives', await page.readsDate(walk, read, 'arrives'));
@@ -95,7 +95,7 @@ async function readFlight(walk: Walk, { read }: FlightList, day: string) {
   };
 }
 
-/** Reads a list's non-stop flights; pages don't name the stops of others. */
+/** Reads the non-stop flights of a list; pages do not name the stops of the others. */
 async function readList(walk: Walk, list: FlightList, day: string) {
   const seen = [];
   for (const [i, item] of (await page.itemsOf(walk, list)).entries()) {
@@ -136,13 +136,16 @@ export async function lookForFlights(visit: Visit, query: RoundTrip): Promise<Se
   return { out, back: offered(await readList(walk, search.back, query.returnDate)) };
 }
 
-/** Searches again and takes an offer's flights, to see their fares. @throws Stopped `offer_gone`, Misfit if two look alike */
+/**
+ * Searches again and chooses an offer's flights, to see their fares.
+ * @throws Stopped `offer_gone`, Misfit if two look alike
+ */
 export async function takeFlights(visit: Visit, query: RoundTrip, flights: readonly FlightKey[]) {
   const walk = await searched(visit, query);
   return { walk, taken: await takeListed(walk, flights) };
 }
 
-/** Takes flights of the list that the visit is at. */
+/** Chooses an offer's flights from the list that the visit shows. */
 export async function takeListed(walk: Walk, flights: readonly FlightKey[]): Promise<SeenFlight[]> {
   const { search } = walk.visit.recipe;
   const [there, home] = flights;

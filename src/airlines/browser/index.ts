@@ -38,7 +38,7 @@ const DEFAULT_VISIT_MS = 90_000;
 /** `close` ends all visits. */
 export type BrowserFulfiller = Fulfiller & { close(): Promise<void> };
 
-/** The recipes to sell from: one that lacks a setting is left out, and named. @throws Problem `recipe_invalid`: all lack one */
+/** Leaves out and logs recipes that lack a setting. @throws Problem `recipe_invalid` if every recipe lacks one */
 function soldOf(recipes: readonly Recipe[], { settings, log }: BrowserOptions): readonly Recipe[] {
   const { accounts, mailFolder, codeFolder } = settings;
   const lacks = recipes.map((recipe) =>
@@ -54,7 +54,7 @@ function soldOf(recipes: readonly Recipe[], { settings, log }: BrowserOptions): 
 }
 
 /**
- * Sells from carriers' own sites, each by its recipe. Reads recipes at once, to find mistakes; starts browsers on demand.
+ * Sells on carriers' own sites, each by its recipe. Reads recipes at once, to find mistakes; starts browsers on demand.
  * @throws Problem `recipe_invalid`, `browser_missing`
  */
 export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfiller {

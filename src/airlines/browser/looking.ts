@@ -14,10 +14,10 @@ import { Stopped, type Visit, walkOf } from './page/index.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
 import type { Recipe } from './recipes/index.ts';
 
-/** Looks at carriers' sites, shared by all callers with the same question in any process. */
+/** Looks at carriers' sites. All callers with the same question, in any process, share one look. */
 
 const ASK_AGAIN_MS = 500;
-/** Equal looks within this time are one. */
+/** Equal searches that begin within one such window share a look. */
 const SHARED_MS = 2 * 60_000;
 const KEEP_LOOKS_MS = HOUR_MS;
 /** Intents may be paid long after their offers were shown. */
@@ -28,7 +28,7 @@ type Look<T> =
   | { readonly state: 'done'; readonly result: T; readonly endedAtMs: number }
   | { readonly state: 'failed'; readonly why: string };
 
-/** Returns a look's state at once, beginning it if needed. @param asked its question */
+/** Returns the state of a look at once; begins the look if needed. @param asked the question that identifies it */
 async function lookAt<T>(shop: Shop, asked: readonly (string | number)[], work: () => Promise<T>): Promise<Look<T>> {
   const { store, clock } = shop;
   const lookId = createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 40);
@@ -77,7 +77,7 @@ async function carryOut({ store, clock, log }: Shop, lookId: string, work: () =>
       .where('state', '=', 'under_way')
       .execute();
   } catch (error) {
-    // The next caller after its lease repeats it.
+    // The first caller after the lease has ended repeats the look.
     log('error', 'browser_look_lost', { error_name: nameOf(error) });
   }
 }
@@ -126,7 +126,6 @@ async function visitForOffers(shop: Shop, recipe: Recipe, query: RoundTrip): Pro
   return found.map(({ offer }) => offer);
 }
 
-/** Visits to look, keeping evidence of a failure. */
 const visitFor = <T>(shop: Shop, recipe: Recipe, subject: string, work: (visit: Visit) => Promise<T>): Promise<T> =>
   shop.visiting('looker', recipe, async (visit) => {
     try {
@@ -139,7 +138,7 @@ const visitFor = <T>(shop: Shop, recipe: Recipe, subject: string, work: (visit: 
 
 export type KeptOffer = NonNullable<Awaited<ReturnType<typeof keptOffer>>>;
 
-/** Reads a found offer with its recipe; null for an unknown one, or a carrier that is no longer sold. */
+/** Reads a saved offer with its recipe; null if the offer is unknown, or the carrier has no recipe any more. */
 export async function keptOffer(shop: Pick<Shop, 'store' | 'recipes'>, offerId: string) {
   if (!offerId.startsWith(LOWCOST_PREFIX) || offerId.length > 120) return null;
   const row = await shop.store

@@ -15,10 +15,9 @@ const MOST_BYTES = 2_000_000;
 type Resolver = BrowserSettings['dnsTexts'];
 
 /**
- * Looks for a purchase's confirmation, believed only if the carrier's own domain signed it.
+ * Looks for the mail that confirms a purchase. Only one signed by the carrier's own domain is believed.
  * @param mailbox a Maildir
- * @param address the one given to the carrier for this purchase
- * @param tell reports a disbelieved mail
+ * @param address our address for this purchase
  */
 export async function lookForMail(
   mailbox: { readonly folder: string; readonly resolver: Resolver },
@@ -37,19 +36,18 @@ export async function lookForMail(
 interface Mailbox {
   readonly folder: string;
   readonly resolver: Resolver;
-  /** Names of mails to leave out. */
   readonly old?: ReadonlySet<string>;
 }
 
 interface Wanted {
   readonly domain: string;
   readonly subject: string;
-  /** null: any. */
+  /** Null for any address. */
   readonly address: string | null;
   tell(why: string): void;
 }
 
-/** Reads the newest believed mail that can be read. @param read throws Unreadable for another one */
+/** Reads the newest mail that is believed and readable. @param read throws Unreadable if it is another one */
 async function firstRead<T>(mailbox: Mailbox, wanted: Wanted, read: (text: string) => T): Promise<T | null> {
   const { domain, subject, tell } = wanted;
   const address = wanted.address?.toLowerCase() ?? null;
@@ -75,16 +73,16 @@ async function firstRead<T>(mailbox: Mailbox, wanted: Wanted, read: (text: strin
   return null;
 }
 
-/** A mail's name, whatever its flags. */
+/** A mail's file name without its flags. */
 const nameOf = (name: string): string => name.replace(/:.*$/, '');
 
-/** Names of the mails that are there. */
+/** Names of the mails in a Maildir. */
 const namesIn = (folder: string): Set<string> =>
   new Set(['new', 'cur'].flatMap((part) => entriesOf(join(folder, part)).map(({ name }) => nameOf(name))));
 
 /**
- * The codes that a bank asks for behind the button: of a mail that came since the card was given, or from a file that a person
- * writes, `<reference>` in the operator's folder, which is removed once it is read.
+ * Finds the code that the bank asks for: in a mail that came since the card was issued, or in a file that a person
+ * writes into the operator's folder, named by the reference and removed once read.
  */
 export function codesFor({ settings, log }: Shop, recipe: Recipe, { reference, amountDecimal }: Purchase) {
   const { code } = recipe.confirmation.challenge ?? {};
@@ -93,7 +91,7 @@ export function codesFor({ settings, log }: Shop, recipe: Recipe, { reference, a
   let old: ReadonlySet<string> = new Set();
   let isAsked = false;
   return {
-    /** Forgets what was there before. */
+    /** Removes an old file, and skips mails that are there already. */
     begin(): void {
       if (file !== null) rmSync(file, { force: true });
       if (code?.from === 'mail' && mailFolder) old = namesIn(mailFolder);
@@ -120,7 +118,7 @@ export function codesFor({ settings, log }: Shop, recipe: Recipe, { reference, a
   };
 }
 
-/** A code of a file, which is then gone; null: there is none yet. */
+/** Reads the code in a file and removes the file; null if there is none yet. */
 function takenFrom(file: string): string | null {
   let text: string | undefined;
   try {
@@ -164,7 +162,7 @@ const domainOf = ({ from }: Email): string | null =>
 /** Headers that we rely on, which the signature must cover. */
 const SIGNED = ['from', 'to', 'subject'];
 
-/** The reason to disbelieve a mail; null: none. */
+/** The reason not to believe a mail; null if there is none. */
 async function flawOf(raw: Buffer, { headers }: Email, domain: string, resolver: Resolver): Promise<string | null> {
   const times = (name: string) => headers.filter(({ key }) => key.toLowerCase() === name).length;
   if (SIGNED.some((name) => times(name) !== 1)) return 'headers_repeated';

@@ -16,7 +16,7 @@ const textsOf = (steps: readonly Step[]): string[] =>
     return Object.values(step).filter((value): value is string => typeof value === 'string');
   });
 
-/** True if we know all that the site asks for, mostly the confirmation's reference. */
+/** True if we know all that the site asks for; the booking reference may be missing. */
 export const canManage = ({ manage }: Recipe, values: Values): boolean =>
   manage !== undefined &&
   textsOf(manage.steps).every((text) => missingIn(text, values).every((name) => name.startsWith('account.')));
@@ -42,7 +42,7 @@ export async function lookAtBooking(visit: Visit, values: Values): Promise<Confi
   return manage ? (await opened(visit, manage, values)).confirmed : null;
 }
 
-/** Cancels a booking unless it is cancelled. @returns true if the site now shows it as cancelled */
+/** Cancels a booking unless it is cancelled already. @returns true if the site now shows it as cancelled */
 export async function cancelBooking(visit: Visit, values: Values): Promise<boolean> {
   const { manage } = visit.recipe;
   if (!manage?.cancel) return false;

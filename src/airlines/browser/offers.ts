@@ -16,7 +16,7 @@ export interface FoundOffer {
   readonly flights: readonly FlightKey[];
 }
 
-/** Makes an offer of each flight, or of each pair with time to turn round between. */
+/** Makes an offer of each flight, or of each pair with enough time between. */
 export function offersOf(
   recipe: Recipe,
   query: RoundTrip,

@@ -16,10 +16,10 @@ export interface Card {
 
 /** Issues virtual cards, each for one purchase. */
 export interface CardIssuer {
-  /** Its invented cards pay only in a sandbox. */
+  /** True if its cards are invented and pay only in a sandbox. */
   readonly isSandbox: boolean;
   /**
-   * Issues the same card for the same reference, good for one charge of exactly this amount.
+   * Issues a card for one charge of exactly this amount; the same reference gets the same card.
    * @param request `merchant` is the carrier's name, for issuers that tie cards to merchants
    * @throws Problem `provider_failed` without a card: nothing was bought then
    */
@@ -29,14 +29,14 @@ export interface CardIssuer {
     readonly currency: string;
     readonly merchant: string;
   }): Promise<Card>;
-  /** Ends an unused card; does nothing to one that is gone, or was never issued. */
+  /** Ends an unused card; does nothing if the card is gone or was never issued. */
   revoke(reference: string): Promise<void>;
 }
 
 /** The operator's settings of carriers' sites (docs/carriers.md). */
 export interface BrowserSettings {
   readonly recipes: readonly string[];
-  /** Other addresses of sites by carrier code, such as a sandbox's. */
+  /** Addresses in place of the recipes', by carrier code, such as a sandbox's. */
   readonly sites?: Readonly<Record<string, string>> | undefined;
   /** The browser (default: the first of the usual names on this machine). */
   readonly chromium?: string | null | undefined;
@@ -47,15 +47,15 @@ export interface BrowserSettings {
   readonly cards: CardIssuer;
   /** A Maildir for carriers' mails. */
   readonly mailFolder?: string | null | undefined;
-  /** The address for carriers: `bookings+{reference}@example.com`. */
+  /** The address given to carriers: `bookings+{reference}@example.com`. */
   readonly mailAddress?: string | null | undefined;
   /** Looks up mails' signing keys (default: DNS). */
   readonly dnsTexts?: ((name: string, type: string) => Promise<string[][]>) | undefined;
-  /** A folder for the codes of banks that a person writes: a file for each purchase, named by its reference. */
+  /** A folder where a person leaves banks' codes, each in a file named by the purchase's reference. */
   readonly codeFolder?: string | null | undefined;
-  /** Accounts at sites, by carrier code; secrets. */
+  /** Accounts at carriers' sites, by carrier code; secret. */
   readonly accounts?: Readonly<Record<string, Account>> | undefined;
-  /** The wait for a mail's confirmation where the page gave none (default 15 minutes). */
+  /** The wait for a confirmation by mail if the page gave none (default 15 minutes). */
   readonly mailWaitMs?: number | undefined;
   /** The least time between looks at a booking's page (default one minute). */
   readonly manageEveryMs?: number | undefined;
@@ -71,14 +71,14 @@ export interface BrowserOptions {
 
 export interface Shop extends BrowserOptions {
   readonly recipes: readonly Recipe[];
-  /** Recipes that lack no setting; bookings of the others are still looked at. */
+  /** Recipes that lack no setting; the others' bookings are still looked up. */
   readonly sold: readonly Recipe[];
   readonly visitMs: number;
   /** Visits a site once a browser is free, and always ends the visit. */
   visiting<T>(who: 'buyer' | 'looker', recipe: Recipe, work: (visit: Visit) => Promise<T>): Promise<T>;
 }
 
-/** A sandbox's card pays at pretend tills alone. */
+/** True if purchases can be paid: a sandbox's card pays only at pretend tills. */
 export const paysAt = ({ settings, sold }: Pick<Shop, 'settings' | 'sold'>, recipe: Recipe): boolean =>
   sold.includes(recipe) && (!settings.cards.isSandbox || isPretend(recipe));
 

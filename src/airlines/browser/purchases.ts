@@ -7,7 +7,7 @@ import type { BrowserSettings, Shop } from './ports.ts';
 import type { Money, Recipe } from './recipes/index.ts';
 import type { BrowserPurchaseTable } from './tables.ts';
 
-/** Our record of purchases and their cards; the carrier's answers where ours can't. */
+/** Our record of purchases and their cards. If it has no outcome, the carrier is asked. */
 
 export type PurchaseRow = Selectable<BrowserPurchaseTable>;
 export type Contact = Pick<Passenger, 'given_name' | 'family_name' | 'email' | 'phone_number'>;
@@ -16,7 +16,7 @@ type Ports = Pick<Shop, 'store' | 'secrets' | 'clock'>;
 
 export interface Confirmed {
   readonly bookingReference: string;
-  /** null: the till's total, as the carrier gives none. */
+  /** Null if the carrier gives none; then the till's total counts. */
   readonly paid: Money | null;
 }
 
@@ -33,7 +33,7 @@ export const contactOf = (
 const change = ({ store, clock }: Ports, reference: string) =>
   store.updateTable('browser_purchases').set({ updated_at_ms: clock.now() }).where('reference', '=', reference);
 
-/** Changes a purchase on this visit's way to the till. */
+/** Changes a purchase while this visit is on its way to the till. */
 const changeBegun = (ports: Ports, reference: string, run: string) =>
   change(ports, reference).where('run', '=', run).where('state', '=', 'begun');
 
@@ -44,7 +44,7 @@ const changeArmed = (ports: Ports, reference: string, run: string) =>
 const isChanged = async (update: ReturnType<typeof change>): Promise<boolean> =>
   (await update.executeTakeFirst()).numUpdatedRows > 0n;
 
-/** Begins a visit, or takes over an unpressed one; null past the button. */
+/** Begins a visit, or takes over from an earlier one; null once a card is issued or the purchase has ended. */
 export async function begin(
   { store, clock, secrets }: Ports,
   { reference, offerId, passengers }: Purchase,
@@ -81,7 +81,6 @@ export async function begin(
   return begun?.run ?? null;
 }
 
-/** Ends a visit that bought nothing, with its card. */
 export async function end(ports: Ports, reference: string, run: string, outcome: NothingBought): Promise<void> {
   await changeBegun(ports, reference, run)
     .set({ state: 'ended', outcome: JSON.stringify(outcome), contact_sealed: '' })
@@ -89,7 +88,7 @@ export async function end(ports: Ports, reference: string, run: string, outcome:
     .execute();
 }
 
-/** Counts visits whose recipe did not fit. */
+/** Counts a visit whose recipe did not fit. @returns their number */
 export async function misfit(ports: Ports, reference: string, run: string): Promise<number> {
   await changeBegun(ports, reference, run)
     .set((row) => ({ misfits: row('misfits', '+', 1) }))
@@ -98,8 +97,8 @@ export async function misfit(ports: Ports, reference: string, run: string): Prom
 }
 
 /**
- * Records on disk that a card is issued and may be charged from now on. Only a caller that gets true may issue it; false:
- * another visit took over, or came as far before.
+ * Records on disk that a card is issued and may be charged from now on. Only a caller that gets true may issue it;
+ * false if another visit took over, or came this far before.
  */
 export const arm = (ports: Ports, reference: string, run: string, total: Money, pendingMs: number): Promise<boolean> =>
   isChanged(
@@ -122,7 +121,7 @@ export function press(ports: Ports, reference: string, run: string, pendingMs: n
   );
 }
 
-/** Withdraws `arm`: the till waits unpaid, and the visit ends. */
+/** Takes `arm` back: the till still waits unpaid, and the visit ends. */
 export async function release(ports: Ports, reference: string, run: string): Promise<void> {
   await changeArmed(ports, reference, run).set({ state: 'begun', pending_until_ms: null }).execute();
 }
@@ -147,7 +146,7 @@ export function pressedInVain(ports: Ports, reference: string, run: string, outc
   );
 }
 
-/** Extends the wait for a confirmation; 0: the outcome is unknown from now on. */
+/** Extends the wait for a confirmation; with 0 the outcome is unknown from now on. */
 export async function waitFor(ports: Ports, reference: string, pendingMs: number): Promise<void> {
   await change(ports, reference)
     .set({ pending_until_ms: ports.clock.now() + pendingMs })
@@ -155,7 +154,7 @@ export async function waitFor(ports: Ports, reference: string, pendingMs: number
     .execute();
 }
 
-/** Takes the first confirmation; false for a price in another currency, which only a person can judge. */
+/** Records the first confirmation; false for a price in another currency, which only a person can judge. */
 export async function confirm(
   ports: Ports,
   { reference, total_decimal: totalDecimal, total_currency: totalCurrency }: PurchaseRow,
@@ -192,7 +191,7 @@ export async function cancelled(ports: Ports, reference: string): Promise<void> 
     .execute();
 }
 
-/** Our record's outcome; null: nothing was paid, and the next visit may pay. */
+/** The outcome in our record; null if nothing was paid and the next visit may pay. */
 export function outcomeOf({ clock }: Pick<Ports, 'clock'>, row: PurchaseRow): BookOutcome | null {
   if (row.state === 'begun') return null;
   if (row.state === 'ended') return endedAs(row.outcome);
@@ -218,14 +217,14 @@ function endedAs(text: string | null): NothingBought {
   return boughtNothing(outcome) ? outcome : { kind: 'offer_gone' };
 }
 
-/** Spelled as in its index. */
+/** Spelled as in its index, so that the database uses it. */
 const TO_END = sql.raw<SqlBool>("card = 'ending'");
 const MOST_AT_ONCE = 20;
 const AGAIN_MS = 60_000;
 
 type EndingPorts = Pick<Shop, 'store' | 'clock' | 'log'> & { readonly settings: Pick<BrowserSettings, 'cards'> };
 
-/** Has the issuer end cards of purchases that bought nothing, as written by `callOff`; retries after a minute. */
+/** Has the issuer end the cards marked `ending`, which bought nothing; retries after a minute. */
 export async function endCards({ store, clock, log, settings }: EndingPorts): Promise<void> {
   const nowMs = clock.now();
   const due = await store

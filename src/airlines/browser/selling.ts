@@ -12,7 +12,7 @@ import type { PurchaseRow } from './purchases.ts';
 import * as purchases from './purchases.ts';
 import type { Recipe } from './recipes/index.ts';
 
-/** For recording the outcome of a press. */
+/** Time to record the outcome of a press. */
 const WRITING_MS = 30_000;
 const MOST_MISFITS = 3;
 const DEFAULT_MAIL_WAIT_MS = 15 * 60_000;
@@ -40,8 +40,8 @@ function managing(shop: Shop, recipe: Recipe, row: PurchaseRow) {
 }
 
 /**
- * Buys once under a reference; repeats get the first outcome.
- * @throws Problem `offer_not_found`; `provider_failed`: the site could not be used, and nothing was pressed
+ * Buys once under a reference; a repeated call gets the first outcome.
+ * @throws Problem `offer_not_found`; `provider_failed` if the site could not be used and nothing was pressed
  */
 export async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome> {
   const { reference } = purchase;
@@ -54,7 +54,7 @@ export async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome>
   if (run !== null) {
     await shop.visiting('buyer', kept.recipe, (visit) => goShopping(shop, visit, { purchase, kept, run }));
   }
-  // Another visit may have taken over: its outcome is unknown here.
+  // Another visit may have taken over, so only the record knows the outcome.
   const outcome = await recorded(shop, reference);
   if (!outcome) throw siteFailed('another visit has this purchase');
   return outcome;
@@ -105,7 +105,7 @@ async function goShopping(
     await writeDown(shop, visit, { reference, run, bought, laterMs });
   } catch (error) {
     const step = await noteExit(shop, visit, { subject: reference, ...endingOf(error) });
-    // A site that stays changed gets the travellers' data no more.
+    // A site that stays changed gets no more of the travellers' data.
     const isChanged = error instanceof Misfit && (await purchases.misfit(shop, reference, run)) >= MOST_MISFITS;
     if (!isChanged) throw siteFailed(step);
     await purchases.end(shop, reference, run, { kind: 'site_changed' });
@@ -149,7 +149,7 @@ async function writeDown(
   }
 }
 
-/** Finds a purchase's outcome in our record, else the carrier's mail and page. */
+/** Finds a purchase's outcome in our record, else in the carrier's mail or on its page. */
 export async function find(shop: Shop, reference: string): Promise<BookOutcome | null> {
   const row = await purchases.rowOf(shop, reference);
   if (row?.state === 'pressed' && row.confirmed_at_ms === null) await askCarrier(shop, row);
@@ -175,7 +175,6 @@ async function askCarrier(shop: Shop, row: PurchaseRow): Promise<void> {
   if (confirmed) await purchases.confirm(shop, row, confirmed, 'manage');
 }
 
-/** Looks at a booking's page; null if it is unreadable. */
 async function managed<T>(
   shop: Shop,
   recipe: Recipe,
@@ -194,7 +193,7 @@ async function managed<T>(
   }
 }
 
-/** Cancels a booking if the site allows it. @throws Problem `provider_failed`: the site could not be used */
+/** Cancels a booking if the site allows it. @throws Problem `provider_failed` if the site could not be used */
 export async function cancel(shop: Shop, reference: string): Promise<BookOutcome | null> {
   const outcome = await find(shop, reference);
   if (outcome?.kind !== 'booked' || outcome.cancelledAtMs !== null) return outcome;

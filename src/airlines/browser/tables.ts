@@ -24,7 +24,7 @@ interface BrowserOfferTable {
   expires_at_ms: number;
 }
 
-/** `begun`: on the way to the till; `pressed`: a card is issued and may be charged; `ended`: given up before, or called off. */
+/** `begun`: on the way to the till. `pressed`: a card is issued and may be charged. `ended`: nothing was bought. */
 export interface BrowserPurchaseTable {
   reference: string;
   /** The latest visit, which alone can press. */
@@ -39,7 +39,7 @@ export interface BrowserPurchaseTable {
   /** The till's total before it got the card. */
   total_decimal: string | null;
   total_currency: string | null;
-  /** null: not pressed, though the card may be charged. */
+  /** Null until the button is pressed; the card may be charged even before. */
   pressed_at_ms: number | null;
   /** A confirmation may come until then; afterwards the outcome is unknown. */
   pending_until_ms: number | null;
@@ -50,11 +50,10 @@ export interface BrowserPurchaseTable {
   confirmed_at_ms: number | null;
   cancelled_at_ms: number | null;
   asked_at_ms: number | null;
-  /** Visits whose recipe did not fit the site. */
   misfits: Generated<number>;
-  /** The reason for giving up, JSON. */
+  /** JSON of the reason why nothing was bought. */
   outcome: string | null;
-  /** `ending`: nothing was bought, so the issuer must end it. null: none was issued. */
+  /** `ending`: nothing was bought, so the issuer must end it. Null if none was issued. */
   card: 'issued' | 'ending' | 'ended' | null;
   card_due_at_ms: number | null;
   created_at_ms: number;
@@ -84,7 +83,7 @@ export interface BrowserTables {
 
 export type Store = Kysely<BrowserTables>;
 
-/** Expired rows for the sweeper. */
+/** Tables whose expired rows the sweeper deletes. */
 export const OLD_LOOKS = { table: 'browser_looks', key: 'look_id', at: 'expires_at_ms' } as const;
 export const OLD_OFFERS = { table: 'browser_offers', key: 'offer_id', at: 'expires_at_ms' } as const;
 export const OLD_EVIDENCE = { table: 'browser_evidence', key: 'evidence_id', at: 'expires_at_ms' } as const;

@@ -9,13 +9,16 @@ import * as page from './page/index.ts';
 import type { Contact } from './purchases.ts';
 import type { Money, RecipePart, Values } from './recipes/index.ts';
 
-/** The way from the search to the till, which purchases and trials share. It knows no card, and presses nothing. */
+/**
+ * The way from the search to the till, which purchases and trials share. It has no card, and never presses the pay
+ * button.
+ */
 
 export interface Trip {
   readonly kept: Pick<KeptOffer, 'query' | 'flights'>;
   readonly passengers: readonly Passenger[];
   readonly reference: string;
-  /** The address for mails; null: the first passenger's. */
+  /** The address for mails; null for the first passenger's. */
   readonly mailAddress: string | null;
 }
 
@@ -37,7 +40,7 @@ function valuesOf({ passengers, reference, kept, mailAddress }: Trip): Values {
   };
 }
 
-/** The pages of a trip in their order, each a function that leaves the visit on the next page. */
+/** The pages of a trip in their order. Each function leaves the visit on the next one; `fares` only reads. */
 export function wayOf(visit: Visit, trip: Trip) {
   const { recipe } = visit;
   const { kept, passengers } = trip;
@@ -82,6 +85,6 @@ export async function totalAsked(walk: Walk): Promise<Money> {
   return page.must(walk, { total }, 'total', await page.readsMoney(walk, { total }, 'total', 10_000));
 }
 
-/** Compares with the only price that may be paid, in its currency. */
+/** True if the total is the only price that may be paid, in its currency. */
 export const isSamePrice = (total: Money, agreed: Money): boolean =>
   total.currency === agreed.currency && parseUsdc(total.decimal) === parseUsdc(agreed.decimal);

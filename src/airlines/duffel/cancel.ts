@@ -10,7 +10,7 @@ type LiveOrder = Awaited<ReturnType<typeof readOrder>>;
 const NO_QUOTE = ['already_cancelled', 'order_not_cancellable', 'unsupported_action', 'unavailable_feature'];
 const STALE = ['order_cancellation_stale', 'order_cancellation_expired', 'not_found'];
 
-/** Asks for the airline's quote; Duffel then confirms no earlier one. null: Duffel can't cancel the order. */
+/** Asks for the airline's quote, which ends earlier ones; null if Duffel can't cancel the order. */
 export async function cancellationQuote(
   ports: DuffelPorts,
   providerOrderId: string,
@@ -43,7 +43,7 @@ async function newQuote({ transport }: DuffelPorts, orderId: string): Promise<Ca
 }
 
 /**
- * Cancels an order where Duffel can, by this quote alone if one is given.
+ * Cancels an order if Duffel can, by this quote alone if one is given.
  * @throws Problem `plan_changed` for a quote that is no longer valid; `provider_failed` for an unknown outcome
  */
 export async function cancelOrder(
@@ -63,13 +63,13 @@ export async function cancelOrder(
     try {
       return await confirm(ports, live, quote.quoteId);
     } catch (error) {
-      // Another quote was made meanwhile. Any refund is fine here, so the next quote is, too.
+      // Another quote was made meanwhile. Any refund is fine here, so a new quote is, too.
       if (attempt === 2 || !isProblem(error, 'plan_changed')) throw error;
     }
   }
 }
 
-/** A quote of another order would cancel that one. */
+/** Checks that a quote is this order's, as another would cancel its own order. */
 async function checkQuote({ transport }: DuffelPorts, { order }: LiveOrder, quoteId: string): Promise<void> {
   if (quoteIdOf(quoteId) === null) throw problem('plan_changed');
   const path = `/air/order_cancellations/${quoteId}`;

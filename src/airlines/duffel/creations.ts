@@ -7,7 +7,6 @@ export type Attempt = Selectable<DuffelAttemptTable>;
 /** Code of an attempt that Duffel accepted with 202 and gave up later. */
 export const CREATION_FAILED = 'creation_failed';
 
-/** Code of an attempt that was never sent. */
 export const NOT_SENT = 'not_sent';
 
 type Key = Pick<Attempt, 'reference' | 'attempt'>;
@@ -30,7 +29,7 @@ export function createAttempts({ store, clock }: { readonly store: Store; readon
     byOrder: (orderId: string): Promise<Attempt[]> => all().where('order_id', '=', orderId).execute(),
     byOffer: (offerId: string): Promise<Attempt[]> => all().where('offer_id', '=', offerId).execute(),
     bySearch: (searchKey: string): Promise<Attempt[]> => all().where('search_key', '=', searchKey).execute(),
-    /** Writes an attempt durably before it is sent. null: it, or another one on the search, was begun before. */
+    /** Writes an attempt durably before it is sent; null if it, or another on the search, was begun before. */
     async begin({ offerId, searchKey, ...key }: Key & { offerId: string; searchKey: string }): Promise<Attempt | null> {
       const nowMs = clock.now();
       const begun = await store

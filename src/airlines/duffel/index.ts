@@ -28,8 +28,8 @@ export interface DuffelOptions extends DuffelSettings {
 }
 
 /**
- * Sells the flights of Duffel's airlines (docs/duffel.md). Duffel has no call for the balance that pays orders; an order
- * above it is refused as `provider_balance_low`.
+ * Sells the flights of Duffel's airlines (docs/duffel.md). No call shows the balance that pays orders; an order above
+ * it is refused as `provider_balance_low`.
  */
 export function createDuffelProvider(options: DuffelOptions): Provider {
   const { url, token, store, clock, log } = options;

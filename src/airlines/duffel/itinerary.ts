@@ -12,7 +12,7 @@ export interface Reading {
   missing(field: string): null;
 }
 
-/** Reads a direction, with a key of its flights that is the same for all sellers; null without a required field. */
+/** Reads one direction, with a key of its flights that all sellers share; null if a field is missing. */
 export function readSlice(value: unknown, reading: Reading): { slice: Slice; flights: string } | null {
   const raw = object(value);
   const read: NonNullable<ReturnType<typeof readSegment>>[] = [];

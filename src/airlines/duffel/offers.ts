@@ -33,7 +33,7 @@ import {
 } from './read.ts';
 import { type DuffelPorts, dataOf, failed, goneProblem, isOk } from './transport.ts';
 
-/** Reads an offer into the wire's form, with null for undisclosed fields; null as a whole without a required one. */
+/** Reads an offer into the wire's form, with null for undisclosed fields; null if a required field is missing. */
 export function readOffer(value: unknown, reading: Reading): Offer | null {
   const { missing } = reading;
   const raw = object(value);
@@ -89,7 +89,7 @@ function priceOf(raw: Fields) {
   if (total === null || totalCurrency === null) return null;
   const atomic = Number(parseUsdc(total));
   if (!Number.isSafeInteger(atomic)) return null;
-  // The wire's parts share the total's currency; others are left out.
+  // Base and tax are shown only in the total's currency.
   const part = (value: unknown, of: unknown) => (of === totalCurrency ? amount(value) : null);
   return {
     total_amount: atomic,
@@ -233,12 +233,12 @@ export async function freshOffer({ transport, zones }: DuffelPorts, id: string, 
   };
 }
 
-/** Offers of a search that are read again for their bags: a search tells none. */
+/** Number of a search's offers that are reread for their bags, which it does not show. */
 const MOST_BAG_READS = 4;
 /** The search's payment lives 60 seconds, of which the search itself may take 45. */
 const BAG_READ_MS = 8_000;
 
-/** Reads the bags of the first few offers; one that can't be read now stays unknown. */
+/** Reads the bags of the first offers; leaves out those that can't be read now. */
 export async function bagsOf(ports: DuffelPorts, offers: readonly Offer[]): Promise<Map<string, DuffelTraveller[]>> {
   const read = await Promise.all(
     offers.slice(0, MOST_BAG_READS).map(async ({ offer_id: id, total_currency }) => {
@@ -259,7 +259,7 @@ export const saleKeyOf = (raw: Fields): string => text(object(list(raw.passenger
 
 /**
  * Reads an offer whose search has no order.
- * @throws Problem `offer_unavailable` where an order was, or may have been, made from one of its offers; those of `freshOffer`
+ * @throws Problem `offer_unavailable` if an order was, or may have been, made from that search; those of `freshOffer`
  */
 export async function unsoldOffer(ports: DuffelPorts, id: string): Promise<LiveOffer> {
   const { raw, ...live } = await freshOffer(ports, id);
@@ -270,9 +270,8 @@ export async function unsoldOffer(ports: DuffelPorts, id: string): Promise<LiveO
   return { ...live, seatMaps, isUnpayable: required && !supported };
 }
 
-/** A bag for one passenger. */
 interface Bag extends SoldBag {
-  /** Of this read of the offer: the services that make up the whole journey. */
+  /** Services that together cover the whole journey, valid for this read of the offer. */
   readonly ids: readonly string[];
   readonly passenger: string;
   readonly segments: ReadonlySet<string>;
@@ -282,7 +281,7 @@ interface Bag extends SoldBag {
 export type DuffelTraveller = TravellerBags<Bag>;
 
 /**
- * Reads the bags sold with an offer. Duffel sells a bag to one passenger for named segments; ours is one bag for the whole
+ * Reads the bags sold with an offer. Duffel sells a bag to one passenger for named segments; ours is for the whole
  * journey. Directions sold separately are added up; a bag for part of the way is left out, as its price would mislead.
  */
 export function readServices(offer: Fields): AvailableService[] {
@@ -302,7 +301,7 @@ export function readServices(offer: Fields): AvailableService[] {
   });
 }
 
-/** Reads what each passenger with a seat has, at least, on every flight, and may buy. */
+/** Reads each seated passenger's bags: those included on every flight, and those for sale. */
 function readTravellers(offer: Fields): DuffelTraveller[] {
   const segments = segmentsOf(offer);
   const bags = readBags(offer);

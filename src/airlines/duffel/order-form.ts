@@ -6,7 +6,7 @@ import { OrderRefused } from '../provider.ts';
 import { type Fields, flag, list, objects, seatOf, texts } from './read.ts';
 
 /**
- * Makes the body of POST /air/orders, which pays exactly the total of the offer and its extras at once from the seller's balance.
+ * Makes the body of POST /air/orders, which pays exactly the total, extras included, at once from the seller's balance.
  * @throws OrderRefused `form_rejected` for passengers that Duffel would refuse
  */
 export function orderForm(
@@ -47,7 +47,7 @@ export function orderForm(
   };
 }
 
-/** The offer's passenger that each traveller is, by ages; null where none has that very age. */
+/** Finds each traveller's place among the offer's passengers by age; null if none has that age. */
 function placesOf(offered: readonly Fields[], offer: Offer, passengers: readonly Passenger[]): (number | null)[] {
   const seats = offered.map(seatOf);
   const day = lastDayOf(offer);
@@ -60,7 +60,7 @@ function placesOf(offered: readonly Fields[], offer: Offer, passengers: readonly
 
 const lastDayOf = (offer: Offer): string => (offer.slices.at(-1) ?? offer).departing_at.slice(0, 10);
 
-/** Services of the last reads of offer and seats, and the total with them. */
+/** Services from the last reads of offer and seats, and the total with them. */
 export interface Extras {
   readonly services: readonly { readonly id: string; readonly quantity: number }[];
   readonly totalDecimal: unknown;
@@ -95,7 +95,7 @@ const NO_LETTERS = /[ÆæĲĳŒœÞð×÷]/u;
 
 /**
  * Finds, before payment, what Duffel refuses although it satisfies our own rules (domain/passengers.ts): names over 20
- * characters or with other letters, equal names, travellers under 18 on the last flight, missing documents.
+ * characters or with other letters, equal names, ages that the fare is not for, missing documents.
  */
 export function duffelIssues(passengers: readonly Passenger[], offer: Offer): PassengerIssue[] {
   const seen = new Map<string, number>();
@@ -134,7 +134,7 @@ const nameIssues = (passenger: Passenger, path: string): PassengerIssue[] =>
     return NAME.test(name) && !NO_LETTERS.test(name) ? [] : [wrong(`${path}.${field}`, WRONG_LETTERS)];
   });
 
-/** Duffel takes adults of 18, and children of the very age that was searched. */
+/** Duffel takes adults from 18, and children of exactly the age that was searched. */
 function ageIssues(age: number, seat: Seat | undefined, path: string): PassengerIssue[] {
   if (typeof seat === 'number' && seat !== age) {
     const message = `makes this passenger ${age} on the last flight, and the fare is for a child of ${seat}.`;

@@ -23,14 +23,15 @@ import {
 type Standing = ProviderOrder | null | 'unknown';
 
 /**
- * Orders at most once. Records the attempt before its one POST, and its verdict after; looks for the order of an attempt
- * without a verdict, and never sends it again. Rereads the price just before, and sends nothing where it differs.
- * @throws OrderRefused, Problem `offer_*`, `bags_unavailable`, `seat_unavailable`, `upstream_rate_limited`: nothing was ordered. Problem `provider_failed` with
- *   the airline's request id: the outcome is unknown
+ * Orders at most once. Records the attempt before its only POST, and its verdict after. Never sends an attempt without
+ * a verdict again, but looks for its order. Rereads the price just before, and sends nothing if it differs.
+ * @throws OrderRefused, Problem `offer_*`, `bags_unavailable`, `seat_unavailable`, `upstream_rate_limited` if nothing
+ *   was ordered; Problem `provider_failed` with the airline's request id if the outcome is unknown
  */
 export async function createOrder(ports: DuffelPorts, request: OrderRequest): Promise<ProviderOrder> {
   const { reference, offerId } = request;
-  // On a first attempt Duffel itself refuses a second order; one that a restored database has forgotten is found then.
+  // A first attempt looks for no order: if a restored database forgot one, Duffel refuses a second, and it is found
+  // then.
   const isFirst = (await ports.attempts.of(reference)).length === 0;
   const known = isFirst ? null : await asOpen(ports, reference, () => findOrder(ports, reference, offerId));
   const last = (await ports.attempts.of(reference)).at(-1);
@@ -53,14 +54,17 @@ export async function createOrder(ports: DuffelPorts, request: OrderRequest): Pr
   return answer.kind === 'answer' ? concluded(ports, request, attempt, answer) : unanswered(ports, attempt, answer);
 }
 
-/** Refuses a search in use by another reference: it serves one order. */
+/** Refuses a search that another reference uses, as a search makes one order. */
 async function checkUnsold(ports: DuffelPorts, reference: string, searchKey: string): Promise<void> {
   const others = await othersOn(ports, reference, searchKey);
   if (others.some(({ verdict }) => verdict === 'ordered')) throw problem('offer_unavailable');
   if (others.some(({ verdict }) => verdict === 'open')) throw new OrderRefused('provider_failed', true);
 }
 
-/** @throws Problem `offer_repriced` with `detail.current_ticket_amount`, `bags_unavailable`, `seat_unavailable`, and of `freshOffer` */
+/**
+ * @throws Problem `offer_repriced` with `detail.current_ticket_amount`, `bags_unavailable`, `seat_unavailable`; those
+ *   of `freshOffer`
+ */
 async function pricedOffer(ports: DuffelPorts, request: OrderRequest) {
   const { offerId, expectedAmountDecimal, passengers, bags: wanted } = request;
   const fresh = await freshOffer(ports, offerId);
@@ -98,7 +102,6 @@ async function unanswered(ports: DuffelPorts, attempt: Attempt, failure: NoAnswe
   throw failure.retryAfter === undefined ? new OrderRefused('provider_failed', true, why) : why;
 }
 
-/** Leaves an attempt of unknown outcome open. */
 async function leftOpen(
   { attempts, log }: DuffelPorts,
   attempt: Attempt,
@@ -129,7 +132,7 @@ async function concluded(
       throw word.error;
     case 'repriced':
       await ports.attempts.endInNone(attempt, written);
-      // The current price may look unchanged; one that can't be read has a problem of its own.
+      // Throws the current price, or the reason why it can't be read; if it looks unchanged, the next line throws.
       await pricedOffer(ports, request);
       throw repriced(request.expectedAmountDecimal, request.expectedAmountDecimal, 'USD');
     case 'conflict':
@@ -150,7 +153,10 @@ async function afterConflict(ports: DuffelPorts, attempt: Attempt): Promise<Prov
   throw outcomeOpen(attempt);
 }
 
-/** Turns a rate limit on a look for a possible order into an unknown outcome: by itself it means nothing was ordered. */
+/**
+ * Turns a rate limit during a look for a possible order into an unknown outcome, as a rate limit alone means that
+ * nothing was ordered.
+ */
 async function asOpen<T>(ports: DuffelPorts, reference: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -173,9 +179,10 @@ const outcomeOpen = (attempt: Attempt | undefined): Problem =>
   });
 
 /**
- * Finds the order of a reference: one that Duffel shows with it. null: all recorded attempts were refused, and Duffel
- * lists none; without attempts it is asked too, as a restored database may have forgotten an order. `unknown`: an attempt
- * has no verdict, and its absence from the list proves nothing, as the airline may know more than Duffel.
+ * Finds the order that Duffel shows with a reference, even without recorded attempts: a restored database may have
+ * forgotten them.
+ * @returns null if all recorded attempts were refused and Duffel lists no order; `unknown` if an attempt has no
+ *   verdict: not being listed proves nothing, as the airline may know more than Duffel
  * @throws Problem `upstream_rate_limited`, `provider_failed`
  */
 export async function findOrder(ports: DuffelPorts, reference: string, offer: string): Promise<Standing> {
@@ -215,7 +222,7 @@ async function look(ports: DuffelPorts, attempt: Attempt): Promise<Standing> {
   return null;
 }
 
-/** Reads the order that a webhook named for this attempt; null without our reference. */
+/** Reads the order that a webhook named for this attempt; null if it lacks our reference. */
 async function namedOrder(ports: DuffelPorts, attempt: Attempt): Promise<Found | null> {
   const id = orderId(attempt.order_id);
   if (id === null) return null;
@@ -238,7 +245,7 @@ async function foundOrder(
 }
 
 /**
- * True where a first attempt certainly made no order: Duffel refused it because one exists, and another reference of ours
+ * True if a first attempt certainly made no order: Duffel refused it because one exists, and another reference of ours
  * has the search's only order.
  */
 async function isSoldToAnother(ports: DuffelPorts, attempt: Attempt): Promise<boolean> {

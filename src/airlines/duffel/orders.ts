@@ -50,7 +50,7 @@ export async function seenOrder(ports: DuffelPorts, offer: string, reference: st
   return null;
 }
 
-/** Reads the orders that bear a reference. */
+/** Reads the orders made since then that bear a reference. */
 export async function ordersSince(ports: DuffelPorts, sinceMs: number): Promise<ProviderOrder[]> {
   const found: ProviderOrder[] = [];
   const since = { 'created_at[after]': new Date(sinceMs).toISOString() };
@@ -135,7 +135,7 @@ function documentsOf(raw: Fields) {
     const document = object(one);
     const [type, number] = [text(document?.type), text(document?.unique_identifier)];
     if (type === null || number === null) return [];
-    // null: no holder is named.
+    // Null if no holder is named.
     const passengers = list(document?.passenger_ids)?.flatMap((id) => text(id) ?? []) ?? null;
     return [{ type, number, passengers }];
   });
@@ -172,7 +172,7 @@ function slicesOf({ zones, log }: DuffelPorts, raw: Fields, id: string): Provide
   return read.length === given.length ? read : [];
 }
 
-/** A confirmed cancellation's order that can't be reread now. */
+/** Marks an order as cancelled if its confirmed cancellation can't be read yet. */
 export const cancelledAt = (order: ProviderOrder, atMs: number): ProviderOrder => ({
   ...order,
   status: 'cancelled',

@@ -1,7 +1,7 @@
 import { ADULT_FROM, type Seat } from '../../kernel/domain/travel-ages.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 
-/** Readers of untrusted answers: null is missing or of another kind. */
+/** Readers of untrusted answers; null if a value is missing or of another kind. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 

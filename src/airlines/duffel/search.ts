@@ -13,7 +13,7 @@ const AIRLINES_MS = 20_000;
 const SEARCH_MS = 45_000;
 
 /**
- * Asks every airline of Duffel's for adults on fixed dates, cheapest first.
+ * Asks every airline of Duffel's for offers on fixed dates, cheapest first.
  * @throws Problem `airport_unknown`, `upstream_rate_limited`, `provider_failed`
  */
 export async function searchOffers(ports: DuffelPorts, query: OfferQuery): Promise<Offer[]> {
@@ -49,7 +49,7 @@ function checkPlaces({ status, pointers }: Answer, query: OfferQuery): void {
   throw problem('airport_unknown', { detail: { issues } });
 }
 
-/** Skips late pages, which have the highest prices: the payment would expire meanwhile. */
+/** Reads all pages in time. Skips later ones, which have the highest prices, as the payment would expire. */
 async function readPages({ transport, zones, clock, log }: DuffelPorts, requestId: string, untilMs: number) {
   const offers = new Map<string, Offer>();
   const dropped = new Map<string, number>();

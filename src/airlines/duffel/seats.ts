@@ -9,7 +9,7 @@ import { parseUsdc } from '../../kernel/money.ts';
 import { amount, count, currency, type Fields, list, object, objects, text, texts } from './read.ts';
 import { type DuffelPorts, failed, goneProblem, isOk } from './transport.ts';
 
-/** The service that sells a seat to one passenger, of this read of the map. */
+/** The service that sells a seat to one passenger, valid for this read of the map. */
 export interface DuffelSeat extends SoldSeat {
   readonly id: string;
 }
@@ -46,7 +46,7 @@ const cabinOf = (value: unknown): string | null => CABINS.find((cabin) => cabin 
 
 const DESIGNATOR = /^\d{1,3}[A-Z]$/;
 
-/** `restricted_seat_general` is a seat, too. An element of another kind, and a seat without a usual name, keeps its place empty. */
+/** `restricted_seat_general` is a seat, too. Unknown elements and seats without a usual name are `empty`. */
 function readElement(raw: Fields, passengers: readonly string[]): Seat<DuffelSeat> | OtherElement {
   const designator = text(raw.designator);
   const isSeat = raw.type === 'seat' || raw.type === 'restricted_seat_general';
@@ -68,13 +68,12 @@ function readElement(raw: Fields, passengers: readonly string[]): Seat<DuffelSea
 
 const MOST_TERMS = 2_000;
 
-/** Terms are often longer than other texts, and none is left out. */
+/** Cuts terms instead of leaving long ones out, as `text` would. */
 const termsOf = (value: unknown): string[] =>
   (list(value) ?? []).flatMap((one) =>
     typeof one === 'string' && one.trim() !== '' ? one.trim().slice(0, MOST_TERMS) : [],
   );
 
-/** The seats of an order's services. */
 export function seatsIn(
   raw: Fields,
 ): { passenger_index: number; segment_index: number; designator: string }[] | undefined {

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 
 /**
- * An order's POST, written before it is sent. A reference has at most one attempt whose verdict is not `none`: it is sent
- * again only once the last attempt certainly ordered nothing.
+ * An order's POST, written before it is sent. A reference has at most one attempt whose verdict is not `none`, as it is
+ * sent again only after the last attempt certainly ordered nothing.
  */
 export interface DuffelAttemptTable {
   reference: string;
@@ -10,11 +10,11 @@ export interface DuffelAttemptTable {
   offer_id: string;
   /** Duffel's id of the first passenger, the same in all offers of a search, which serves one order. */
   search_key: string;
-  /** The search key until the verdict is `none`, unique: one reference at a time orders from a search. */
+  /** The search key until the verdict is `none`. Unique, so that one reference at a time orders from a search. */
   live_key: string | null;
   /** `open`: unknown yet; `none`: certainly nothing was ordered. */
   verdict: 'none' | 'ordered' | 'open';
-  /** Duffel's id of the order; while `open`, one from a webhook that was not read yet. */
+  /** Duffel's id of the order; while `open`, an id from a webhook that was not read yet. */
   order_id: string | null;
   /** `x-request-id` of the answer, for Duffel's support. */
   request_id: string | null;

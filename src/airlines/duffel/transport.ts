@@ -7,7 +7,6 @@ import type { Attempts } from './creations.ts';
 import type { Zones } from './itinerary.ts';
 import { type Fields, object, objects, parsed, text } from './read.ts';
 
-/** Ports of every call to Duffel. */
 export interface DuffelPorts {
   readonly transport: Transport;
   readonly attempts: Attempts;
@@ -19,12 +18,12 @@ export interface DuffelPorts {
 /** Duffel may take 120 s; hanging up earlier would lose answers. */
 const TIMEOUT_MS = 130_000;
 
-/** With an order's own two calls it fits in the five minutes of a booking's step. */
+/** Short enough to fit, with an order's own two calls, in the five minutes of a booking's step. */
 const QUICK_MS = 30_000;
 const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
 
 interface Call {
-  /** The log's name: the path has ids in it. */
+  /** The name in the log, as the path has ids in it. */
   readonly operation: string;
   readonly method?: 'POST';
   readonly path: string;
@@ -32,7 +31,6 @@ interface Call {
   readonly lane?: Lane;
   /** Answered from Duffel's own records, without an airline. */
   readonly isQuick?: boolean;
-  /** The caller's patience. */
   readonly mostMs?: number;
   /** May be refused for a while after failures; never set for a look for a possible order. */
   readonly isRefusable?: boolean;
@@ -163,7 +161,7 @@ function refusals(raw: Fields | null, status: number): readonly Fields[] {
   return isWhole && meta?.status === status && requestIdOf(meta.request_id) !== null ? errors : [];
 }
 
-/** Repeats single words only; a code may be the number 400. */
+/** Accepts single words only; a code may be the number 400. */
 function word(value: unknown): string | null {
   const given = typeof value === 'number' ? String(value) : value;
   return typeof given === 'string' && /^\w{1,64}$/.test(given) ? given.toLowerCase() : null;
@@ -209,7 +207,7 @@ const MOST_FAILURES = 5;
 const OPEN_MS = 15_000;
 const MOST_OPEN_MS = 120_000;
 
-/** A later reset was written by another clock. */
+/** A reset later than this comes from a wrong clock. */
 const MOST_WAIT_MS = 5 * 60_000;
 const USUAL_WAIT_MS = 10_000;
 
@@ -219,7 +217,6 @@ function createLimits(clock: Clock) {
   let failures = 0;
   let openUntilMs = 0;
   return {
-    /** Until the lane may be used again, ms. */
     waitMs(lane: Lane): number {
       const rest = untilMs[lane] - clock.now();
       // The clock was set back.
@@ -240,7 +237,6 @@ function createLimits(clock: Clock) {
       if (!isRefused && headers['ratelimit-remaining']?.trim() !== '0') return;
       untilMs[lane] = clock.now() + (waitOf(headers, clock.now()) ?? (isRefused ? USUAL_WAIT_MS : 0));
     },
-    /** The connection failed, or the gateway did. */
     failed(): void {
       failures += 1;
       if (failures < MOST_FAILURES) return;

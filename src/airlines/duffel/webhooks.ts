@@ -5,7 +5,7 @@ import { type Attempt, type Attempts, CREATION_FAILED } from './creations.ts';
 import { type Fields, flag, object, offerId, orderId, parsed, text } from './read.ts';
 import type { DuffelPorts } from './transport.ts';
 
-/** A message's greatest age, and difference of clocks. */
+/** The greatest age of a message, including any difference of clocks. */
 const TOLERANCE_MS = 5 * 60_000;
 
 interface WebhookPorts extends Pick<DuffelPorts, 'attempts' | 'clock' | 'log'> {
@@ -15,8 +15,9 @@ interface WebhookPorts extends Pick<DuffelPorts, 'attempts' | 'clock' | 'log'> {
 }
 
 /**
- * Takes in a webhook, which is a reason to look. Two of its facts are believed, as it is signed and the order can't show
- * them: that a pending order failed (`order.creation_failed`), and which order to read. Repeats change nothing.
+ * Takes in a webhook, which is a reason to look. Only two of its facts are believed, as it is signed and the order
+ * can't show them: that a pending order failed (`order.creation_failed`), and which order to read. Repeats change
+ * nothing.
  * @returns references to look at
  * @throws Problem `unauthorized`
  */
@@ -70,8 +71,8 @@ async function rowsOf(attempts: Attempts, { order, offer, reference }: Names): P
 }
 
 /**
- * Ends an attempt if the message can only mean it: the offer's only open one, with no order on that offer. The reference is
- * never sent again, so a late repeat of the message frees nothing.
+ * Ends an attempt if the message can only mean that one: the only open one on its offer, which has no order. The
+ * reference is never sent again, so a late repeat of the message frees nothing.
  */
 async function creationFailed({ attempts, log }: WebhookPorts, about: Names, rows: readonly Attempt[]) {
   const onOffer = about.offer === null ? rows : await attempts.byOffer(about.offer);

@@ -7,7 +7,7 @@ import { missingPackage } from '../recipes/index.ts';
 import FLAGS from './chromium-flags.json' with { type: 'json' };
 import { resolverRules } from './fence.ts';
 
-/** The system's Chromium, a process of its own for each visit. */
+/** Starts the system's Chromium, in a process of its own for each visit. */
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 const PLACES = [
@@ -38,7 +38,7 @@ export function findChromium(named: string | null | undefined): string | null {
 const browserMissing = (what: string) =>
   problem('browser_missing', { message: `No browser can visit the web sites of carriers: ${what}.` });
 
-/** Finds the browser, and looks for the packages beside it. @throws Problem `browser_missing` */
+/** Finds the browser, and checks that its packages are installed. @throws Problem `browser_missing` */
 export function needBrowser(named: string | null | undefined, packages?: readonly string[]): string {
   const chromium = findChromium(named);
   if (chromium === null)
@@ -71,7 +71,7 @@ function sweep(parent: string): void {
     try {
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
-      // Another user's.
+      // The folder belongs to another user.
     }
   }
 }
@@ -87,7 +87,7 @@ function isAlive(pid: number): boolean {
 
 const HEADLESS: ReadonlySet<string> = new Set(['--headless', '--no-startup-window', '--hide-scrollbars']);
 
-/** Variables of a screen. */
+/** Variables of the screen, for a visible browser. */
 const displayOf = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR'].flatMap((name) => {
@@ -97,8 +97,9 @@ const displayOf = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   );
 
 /**
- * Starts a browser that resolves `hosts` alone (null: all, for a recording), without traffic of its own, reports or kept data. A pipe ends it with this
- * process. It writes no core file, which could contain a card.
+ * Starts a browser that sends nothing by itself, keeps no data, and ends with this process (its pipe closes). It writes
+ * no core file, which could contain a card.
+ * @param hosts the only hosts that it resolves; null for all, in a recording
  */
 export async function launch(
   playwright: BrowserType,
@@ -132,7 +133,6 @@ export async function launch(
     });
     return {
       browser,
-      /** Ends it in any state and removes its files. */
       async close() {
         try {
           await browser.close();

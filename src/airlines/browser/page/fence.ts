@@ -10,8 +10,8 @@ export function hostsOf({ base, hosts = [] }: Recipe['site']): string[] {
 }
 
 /**
- * Rules for Chromium's own resolver, below every kind of request: redirects, frames, WebSockets, workers, prefetches. The
- * first fitting rule counts.
+ * Rules for Chromium's own resolver, below every kind of request: redirects, frames, WebSockets, workers, prefetches.
+ * The first rule that fits counts.
  */
 export const resolverRules = (hosts: readonly string[]): string =>
   [...hosts.map((host) => `MAP ${host} ${host}`), 'MAP * ~NOTFOUND'].join(',');
@@ -25,7 +25,7 @@ export function isInside(address: string, hosts: readonly string[]): boolean {
   return port !== undefined && hosts.includes(`${url.hostname}:${port}`);
 }
 
-/** Features beyond the fence: the first four connect by address, without DNS; the last two send invisibly. */
+/** Features that get past the fence: the first four connect by address, without DNS; the last two send unseen. */
 const UNSEEN = [
   ...['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'],
   ...['SharedWorker', 'fetchLater'],
@@ -33,7 +33,9 @@ const UNSEEN = [
 
 const WITHOUT_UNSEEN = `for (const name of ${JSON.stringify(UNSEEN)}) Reflect.deleteProperty(globalThis, name);`;
 
-/** Refuses other hosts at the page too, reporting them, and removes features that rules about names can't stop. */
+/**
+ * Refuses and reports requests to other hosts at the page too, and removes features that rules about names can't stop.
+ */
 export async function putFence(context: BrowserContext, hosts: readonly string[], refused: (host: string) => void) {
   await context.route(
     (url) => !isInside(url.href, hosts),
@@ -56,8 +58,8 @@ export async function putFence(context: BrowserContext, hosts: readonly string[]
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Watches requests of a page that has a card, before they leave: any may be the payment. Set up before the fence, as the
- * last route is asked first and refuses other hosts.
+ * Watches the requests of a page that has a card before they leave, as any may be the payment. Set up before the fence,
+ * which has to refuse other hosts first: the last route is asked first.
  */
 export async function watchPosts(context: BrowserContext, page: Page, base: string) {
   let state: 'off' | 'on' | 'stopped' = 'off';
@@ -84,7 +86,7 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
   };
   await context.route(
     () => state !== 'off',
-    // An aborted navigation keeps the page, which may also be gone.
+    // Aborting a navigation keeps the page. Errors mean that the page is gone.
     (route: Route) => (passes(route.request()) ? route.continue() : route.abort('aborted')).catch(() => undefined),
   );
   page.on('websocket', (socket) => {
@@ -98,13 +100,13 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
     get isOn() {
       return state !== 'off';
     },
-    /** Requests of any kind since it began: after a press, one more may be the payment. */
+    /** Number of requests since `begin`, of any kind: after a press, one more may be the payment. */
     get requests() {
       return requests;
     },
-    /** Addresses sent to since, except the recipe's harmless ones. */
+    /** Addresses that the page sent to since `begin`, except the recipe's harmless ones. */
     sent: sent as ReadonlySet<string>,
-    /** Begins. No form is sent twice from now on: reloading a payment's answer would pay again. */
+    /** Begins to watch. From now on no form is sent twice, as reloading a payment's answer would pay again. */
     begin(patterns: readonly string[]) {
       harmless = patterns.map((one) => new RegExp(`^(?:${one})$`, 'u'));
       state = 'on';

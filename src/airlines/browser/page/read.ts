@@ -3,21 +3,18 @@ import type { Money, ReadDate, ReadMoney, ReadNumber, ReadText, Target } from '.
 import { minutesIn, partOf, readDateText, readMoneyText, shortened, Unreadable } from '../recipes/index.ts';
 import { isSeen, locate, Misfit, seenText, shown, until, type Walk, wordsOf } from './walk.ts';
 
-/** Reads values from the recipe's places on a page. */
-
 type From = Omit<ReadMoney, 'currency'>;
 
 type Readings<N extends string, R> = { readonly [K in N]?: R | undefined };
 
 const READ_MS = 700;
 
-/** Such as `search (read price in item 2)`. */
+/** The name of a reading, such as `search (read price in item 2)`. */
 const readName = ({ part, item, itemNumber }: Walk, name: string): string =>
   `${part} (read ${name}${item && itemNumber ? ` in item ${itemNumber}` : ''})`;
 
-/** Reads a text; null for a missing optional one. */
 function textOf(walk: Walk, name: string, from: From, withinMs?: number): Promise<{ text: string | null }> {
-  // List items appear complete.
+  // Items of a list appear complete.
   const patience = walk.item === null ? withinMs : (withinMs ?? 2_000);
   return until<{ text: string | null }>(walk, readName(walk, name), patience, async () => {
     const found = from.at ? shown(walk, from.at) : (walk.item ?? locate(walk, { css: 'body' }));
@@ -38,7 +35,7 @@ const raw = (found: Locator, attribute: string | undefined): Promise<string | nu
   return attribute === 'value' ? found.inputValue(given) : found.getAttribute(attribute, given);
 };
 
-/** null: not read by the recipe, or not there. @throws Misfit if unreadable */
+/** Reads a value; null if the recipe does not read it, or it is not there. @throws Misfit if unreadable */
 async function parsed<N extends string, R extends From, T>(
   walk: Walk,
   readings: Readings<N, R>,
@@ -71,7 +68,7 @@ export const readsText = <N extends string>(walk: Walk, readings: Readings<N, Re
     return value === null ? null : String(value);
   });
 
-/** null: unknown. */
+/** Reads true or false; null if unknown. */
 export const readsFlag = <N extends string>(walk: Walk, readings: Readings<N, ReadText>, name: N) =>
   parsed(walk, readings, name, (text, { map }) => {
     const value = map ? mapped(map, text) : null;
@@ -90,7 +87,7 @@ export const readsMoney = <N extends string>(
 export const readsDate = <N extends string>(walk: Walk, readings: Readings<N, ReadDate>, name: N) =>
   parsed(walk, readings, name, (text, { format }) => readDateText(text, format, walk.visit.recipe.site));
 
-/** Minutes. */
+/** Reads minutes. */
 export const readsDuration = <N extends string>(walk: Walk, readings: Readings<N, From>, name: N) =>
   parsed(walk, readings, name, minutesIn);
 
@@ -106,10 +103,10 @@ export function must<N extends string, T>(walk: Walk, readings: Readings<N, From
   return value;
 }
 
-/** A list whose texts never rest, such as one with clocks, is read once its length has not changed for so long. */
+/** A list whose texts keep changing, such as clocks, is read once its length has been stable for this long. */
 const RESTLESS_MS = 5_000;
 
-/** Finds a list's items once they are still, or none where the page says so. @throws Misfit if neither is seen */
+/** Finds a list's items once they stop changing, or none if the page says so. @throws Misfit if neither is seen */
 export async function itemsOf(
   walk: Walk,
   {

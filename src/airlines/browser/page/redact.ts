@@ -85,11 +85,16 @@ const BLACK_OUT = `({ words, black }) => {
 const MOST_TEXT = 20_000;
 const DRAW_MS = 5_000;
 
-/** Marks frames of the site itself; any other is covered whole, as a bank's may hide what was typed (closed shadow roots). */
+/**
+ * Marks the site's own frames. Others are covered whole, as a bank's may show what can't be redacted (closed shadow
+ * roots).
+ */
 const OWN = 'data-farelock-own';
 const COVERED = `input, textarea, select, canvas, object, embed, fencedframe, [contenteditable], :is(iframe, frame):not([${OWN}])`;
 
-/** The page and the frames that the whole site is in, with their scripts stopped; the first that cannot be had ends them. */
+/**
+ * The page and the nested frames that the whole site is in, scripts stopped, up to the first one that can't be reached.
+ */
 async function ownFrames(page: Page, selectors: readonly string[]): Promise<Frame[]> {
   const own = [page.mainFrame()];
   await stopScripts(page, page);
@@ -99,7 +104,7 @@ async function ownFrames(page: Page, selectors: readonly string[]): Promise<Fram
       const frame = await element?.contentFrame();
       if (!frame) break;
       await stopScripts(page, frame).catch((error: unknown) => {
-        // Of the same process, and stopped with its page.
+        // The frame runs in the process of its page, and was stopped with it.
         if (!String(error).includes('separate CDP session')) throw error;
       });
       await element?.evaluate((one, mark) => one.setAttribute(mark, ''), OWN);
@@ -117,8 +122,8 @@ async function stopScripts(page: Page, of: Page | Frame): Promise<void> {
 }
 
 /**
- * Draws a page (PNG) and reads its text after redaction, or neither if anything fails. Stops the page's scripts first, so
- * that they restore nothing; the page is unusable afterwards.
+ * Redacts a page, then takes a screenshot (PNG) and reads its text; if anything fails, only its address is left. Stops
+ * the page's scripts first, so that they restore nothing; the page is unusable afterwards.
  * @param frames the recipe's `site.frame`
  */
 export async function showRedacted(

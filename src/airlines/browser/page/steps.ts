@@ -23,7 +23,7 @@ type Doing<D extends Step['do']> = Extract<Step, { do: D }>;
 const TRY_MS = 700;
 const CLICK_MS = 2_500;
 const ACT_MS = 5_000;
-/** A field is free before it is written to: what takes long is a page that is busy. */
+/** Long for a busy page: the field was checked to be enabled before. */
 const WRITE_MS = 20_000;
 
 export function walkOf(visit: Visit, part: RecipePart, values: Values, cleared = new Map<number, number>()): Walk {
@@ -42,14 +42,14 @@ async function clearWall(walk: Walk, index: number): Promise<void> {
   try {
     await runSteps(walk, wall.steps, [], `wall ${index + 1}`, 2_000);
   } catch (error) {
-    // The wall may go by itself meanwhile.
+    // The wall may have gone by itself meanwhile.
     if (!(error instanceof Misfit) || (await isSeen(walk, wall.seen))) throw error;
   }
 }
 
 /**
- * Carries out steps, each on the single visible and enabled target or not at all.
- * @param passengers for steps repeated for each
+ * Carries out steps. Each acts on the only visible target once it is enabled, or not at all.
+ * @param passengers for a step `passengers` to repeat for
  * @throws Misfit, Stopped, BrowserGone
  */
 export async function runSteps(
@@ -90,7 +90,7 @@ async function runStep(walk: Walk, step: Step, name: string, passengers: readonl
       return repeat(walk, step, name, passengers);
     case 'tick':
     case 'untick':
-      // Repeatable.
+      // Ticking twice changes nothing, so retries are fine.
       await until(walk, name, step.within_ms, async () => {
         const { found: box, ...looked } = await single(walk, step.at);
         if (!box) return looked;
@@ -126,7 +126,7 @@ export function passengerValues(passenger: Passenger, index: number): Values {
   const fields = Object.entries(passenger).map(([field, value]) => [`passenger.${field}`, value ?? undefined]);
   return {
     ...Object.fromEntries(fields),
-    // Travellers may give either code; recipes use alpha-2.
+    // Travellers may give alpha-2 or alpha-3 codes; recipes use alpha-2.
     'passenger.nationality': alpha2Of(passenger.nationality?.toUpperCase() ?? '') ?? undefined,
     'passenger.number': String(index + 1),
     'passenger.index': String(index),
@@ -168,7 +168,7 @@ async function write(walk: Walk, { do: how, at, value, within_ms }: Doing<'fill'
   const field = await ready(walk, at, name, within_ms);
   // Sites group digits as they are typed.
   const bare = (of: string) => of.replace(/[\s./-]/g, '').toLowerCase();
-  // Once: a form may send itself at the last digit.
+  // Written only once: a form may submit itself at the last digit.
   const written = async () => {
     await field.fill(how === 'fill' ? text : '', { timeout: WRITE_MS });
     if (how === 'type') await field.pressSequentially(text, { timeout: WRITE_MS });
@@ -176,14 +176,14 @@ async function write(walk: Walk, { do: how, at, value, within_ms }: Doing<'fill'
     return isThere ? null : 'the field holds something else than was written';
   };
   const lacking = await written().catch((error: unknown) => {
-    // Playwright's own error repeats what was written.
+    // Playwright's own error would quote the text, which may be private.
     if (isTimeout(error)) return `the field took no words within ${WRITE_MS / 1_000} s`;
     throw error;
   });
   if (lacking !== null) throw new Misfit(walk.part, name, lacking, at);
 }
 
-/** The page's value for ours. */
+/** Translates our value into the page's. */
 function mapped(walk: Walk, map: Readonly<Record<string, string>> | undefined, text: string | undefined) {
   if (text === undefined) return undefined;
   const ours = filled(text, walk.values, walk.visit.recipe.site);
@@ -213,7 +213,7 @@ async function pick(walk: Walk, { value, map, open, ...step }: Doing<'pick'>, na
   await click(within, step, name);
 }
 
-/** Ends at once where there is nothing to repeat. @throws Misfit where it has no end */
+/** Repeats steps; ends at once if there is nothing to repeat. @throws Misfit if the end is not reached */
 async function repeat(walk: Walk, step: Doing<'repeat'>, name: string, passengers: readonly Passenger[]) {
   const { until: wanted, while: left, most, steps, within_ms: withinMs = 500 } = step;
   for (let times = 0; ; times++) {
@@ -248,7 +248,7 @@ async function expectText(walk: Walk, { at, text, within_ms }: Doing<'expect'>, 
   });
 }
 
-/** True once a target is seen, within a time. @param isFree enabled, too: a button may be disabled while more is loaded */
+/** True if a target is seen in time. @param isFree waits until it is enabled, too: loading may disable a button */
 const comes = (walk: Walk, target: Target, withinMs: number, name: string, isFree = false): Promise<boolean> =>
   until(walk, name, withinMs + ACT_MS, async () => {
     const endsAtMs = performance.now() + withinMs;
@@ -277,14 +277,14 @@ const BEGUN = 'performing click action';
 const READ = /^1\.65\./;
 const isRead = (): boolean => READ.test(installed('playwright-core/package.json').version);
 
-/** Leaves the pay button of a page with a card to the code that records the press first. @throws Misfit */
+/** Refuses to touch the pay button of a page with a card: its press has to be recorded first. @throws Misfit */
 async function checkPaysNot(walk: Walk, one: Locator, name: string): Promise<void> {
   const { posts, watcher } = walk.visit;
   if (!posts.isOn && !(watcher && walk.part === 'till')) return;
   if (await isPayButton(walk, one)) throw new Misfit(walk.part, name, 'that is the button that pays');
 }
 
-/** True for the pay button, too, for what is within it or around it. */
+/** True for the pay button, and for what is within it or around it. */
 export async function isPayButton(walk: Walk, one: Locator): Promise<boolean> {
   const mine = await one.elementHandle({ timeout: TRY_MS });
   for (const button of await locate({ ...walk, item: null }, walk.visit.recipe.till.pay).elementHandles()) {
@@ -294,7 +294,7 @@ export async function isPayButton(walk: Walk, one: Locator): Promise<boolean> {
   return false;
 }
 
-/** Waits until a click would go through, without one. */
+/** Waits until a click would go through, without clicking. */
 export const free = (walk: Walk, target: Target, name: string, withinMs?: number): Promise<Locator> =>
   until(walk, name, withinMs, async () => {
     const looked = await single(walk, target);
@@ -303,7 +303,7 @@ export const free = (walk: Walk, target: Target, name: string, withinMs?: number
     return { saw: `${wordsOf(target)} is ${hindrance.words}`, isCovered: hindrance.isCover };
   });
 
-/** Clicks once when possible; a cover that appears meanwhile means no click, and walls are cleared first. */
+/** Clicks once, past walls; again only if certainly nothing was clicked, or a wall may have swallowed the click. */
 export async function click(
   walk: Walk,
   { at, leads_to: leadsTo, within_ms: withinMs }: Omit<Doing<'click'>, 'do'>,
@@ -332,8 +332,8 @@ const clearedIn = ({ cleared }: Walk): number => [...cleared.values()].reduce((s
 const isTimeout = (error: unknown): error is Error => error instanceof Error && error.name === 'TimeoutError';
 
 /**
- * Clicks a button that must not be clicked twice: false only if certainly no click was begun. Never throws.
- * @param tells Playwright's log is complete about clicks
+ * Clicks a button that must not be clicked twice. Returns false only if certainly no click has begun. Never throws.
+ * @param tells true if Playwright's log says whether a click has begun
  */
 export const isPressed = (one: Pick<Locator, 'click'>, tells = isRead()): Promise<boolean> =>
   one.click({ timeout: CLICK_MS, noWaitAfter: true }).then(
@@ -343,7 +343,7 @@ export const isPressed = (one: Pick<Locator, 'click'>, tells = isRead()): Promis
 
 const hindered = (error: unknown) => hindranceIn(error) ?? { words: 'covered or disabled', isCover: false };
 
-/** Clicks. @returns why certainly nothing was clicked, else null, as a second click could undo the first */
+/** Clicks. @returns the reason if certainly nothing was clicked; else null, as a second click could undo the first */
 export async function clickOnce(one: Locator): Promise<string | null> {
   try {
     await one.click({ timeout: CLICK_MS, noWaitAfter: true });

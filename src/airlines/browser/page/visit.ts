@@ -7,7 +7,6 @@ export type Visit = Awaited<ReturnType<typeof openVisit>>;
 
 /** Follows a trial's visit; purchases have none. */
 export interface Watcher {
-  /** A step was taken. */
   done(part: RecipePart, name: string, step: Step): Promise<void>;
   read(part: RecipePart, field: string, text: string | null, value: unknown): void;
 }
@@ -25,9 +24,8 @@ interface Visiting {
   readonly chromium: string;
   readonly visitMs: number;
   readonly account?: Account | undefined;
-  /** Of a trial. */
   readonly watcher?: Watcher | undefined;
-  /** Cookies of a trial before. */
+  /** Cookies of an earlier trial. */
   readonly storageState?: BrowserContextOptions['storageState'];
 }
 
@@ -46,7 +44,7 @@ export async function openVisit(
     closed.done ??= close();
     return closed.done;
   };
-  // By the machine's clock, unlike bookings.
+  // By the machine's clock, unlike the times of bookings.
   const endLater = (ms: number) => setTimeout(() => void end().catch(() => browser.close()), ms);
   let timer = endLater(visitMs);
   try {
@@ -82,7 +80,7 @@ export async function openVisit(
     });
     return {
       ...{ page, recipe, posts, watcher, phones, account },
-      /** By `performance`; the browser is then closed. */
+      /** When the browser is closed, by `performance.now()`. */
       get endsAtMs() {
         return endsAtMs;
       },
@@ -92,11 +90,10 @@ export async function openVisit(
         timer = endLater(ms);
         endsAtMs = performance.now() + ms;
       },
-      /** Typed texts of people and cards, which nothing kept may show. */
+      /** Typed data of people and cards, which nothing that is saved may show. */
       personal: new Set<string>(Object.values(account ?? {})),
-      /** Refused hosts. */
       refused,
-      /** The page's `alert` and `confirm`, answered with no. */
+      /** Messages of the page's dialogs, which were dismissed. */
       asked,
       isGone: () => isCrashed || !browser.isConnected() || closed.done !== null,
       /** Ends the browser; repeatable. */

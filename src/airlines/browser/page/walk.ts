@@ -8,9 +8,9 @@ export class Misfit extends Error {
   override readonly name = 'Misfit';
   /**
    * @param step such as `search 3 (fill "From")`
-   * @param saw the page instead, without personal data
+   * @param saw what the page showed instead, without personal data
    * @param at the target that did not fit
-   * @param isCovered something lies over a target that is there
+   * @param isCovered true if the target is there but covered
    */
   constructor(
     readonly part: RecipePart,
@@ -23,12 +23,12 @@ export class Misfit extends Error {
   }
 }
 
-/** Ends a visit for a reason that the recipe knows. */
+/** Ends a visit for a reason that the recipe names. */
 export class Stopped extends Error {
   override readonly name = 'Stopped';
-  /** The work that was under way, and the recipe's step where it was one. */
+  /** The work that was under way, with the recipe's step if it was one. */
   during: { readonly part: RecipePart; readonly name: string; readonly step?: Step } | null = null;
-  /** @param words the page's own */
+  /** @param words the page's own words */
   constructor(
     readonly reason: Stop | { readonly rejected: readonly string[] },
     readonly words = '',
@@ -46,23 +46,22 @@ export interface Walk {
   readonly visit: Visit;
   readonly part: RecipePart;
   readonly values: Values;
-  /** The list item to look in; null: the page. */
+  /** The list item to look in; null for the whole page. */
   readonly item: Locator | null;
   /** Counted from 1, for reports. */
   readonly itemNumber?: number | undefined;
   readonly cleared: Map<number, number>;
-  /** Clears a wall away; null meanwhile. */
+  /** Clears a wall away. Null while a wall is being cleared. */
   readonly clear: ((walk: Walk, wall: number) => Promise<void>) | null;
 }
 
 const WITHIN_MS = 10_000;
 const PAUSE_MS = 60;
-/** For a pop-up on every page of a purchase. */
+/** Enough for a pop-up on every page of a purchase. */
 const MOST_CLEARED = 15;
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The visible text. */
 export const seenText = (of: Locator, timeout: number): Promise<string> =>
   // biome-ignore lint/performance/useDomNodeTextContent: a hidden price is no price
   of.innerText({ timeout });
@@ -70,7 +69,7 @@ export const seenText = (of: Locator, timeout: number): Promise<string> =>
 type Framed = Scope & Pick<Locator, 'frameLocator'>;
 type Scope = Pick<Locator, 'getByRole' | 'getByLabel' | 'getByText' | 'getByPlaceholder' | 'locator'>;
 
-/** Finds a place within another one. @param text fills in its values */
+/** Finds a target within another place. @param text fills values into the target's texts */
 export function inScope(scope: Scope, target: OneTarget, text = (of: string): string => of): Locator {
   const exact = target.exact ?? false;
   if ('role' in target) {
@@ -83,13 +82,13 @@ export function inScope(scope: Scope, target: OneTarget, text = (of: string): st
   return scope.locator(text(target.css));
 }
 
-/** The frames that a place is in, the outer one first. An item is in its list's frame already. */
+/** The frames that a target is in, the outermost first. A list's item is in its list's frame already. */
 function framesOf({ site }: Visit['recipe'], item: Locator | null, target: Target): string[] {
   const { frame = item ? null : site.frame } = 'in' in target ? target.in : target;
   return [frame ?? []].flat();
 }
 
-/** Finds all that fits, visible or not. @throws Unreadable */
+/** Finds all that fits a target, visible or not. @throws Unreadable for a name without a value */
 export function locate({ visit, item, values }: Walk, target: Target): Locator {
   const text = (of: string) => filled(of, values, visit.recipe.site);
   const outer = 'in' in target ? target.in : target;
@@ -101,7 +100,7 @@ export function locate({ visit, item, values }: Walk, target: Target): Locator {
 
 export const shown = (walk: Walk, target: Target): Locator => locate(walk, target).filter({ visible: true });
 
-/** Names a target in reports, by the recipe and without values. */
+/** Names a target in reports as the recipe writes it, without values. */
 export function wordsOf(target: Target): string {
   if ('in' in target) return `${wordsOf(target.find)} in ${wordsOf(target.in)}`;
   if ('role' in target) return target.name === undefined ? target.role : `${target.role} "${target.name}"`;
@@ -125,7 +124,7 @@ function stillThere({ visit }: Walk): void {
   if (performance.now() > visit.endsAtMs) throw new BrowserGone('the visit took too long');
 }
 
-/** A passing error: the page was moving on. */
+/** True for an error that passes: the page was just changing. */
 const isMoving = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'TimeoutError' ||
@@ -136,7 +135,7 @@ interface Hindrance {
   readonly isCover: boolean;
 }
 
-/** Says what kept Playwright from an element, by its log; null: its log says nothing. */
+/** Reads in Playwright's log what kept it from an element; null if the log does not say. */
 export function hindranceIn(error: unknown): Hindrance | null {
   const log = error instanceof Error ? error.message : '';
   const [, cover, off] = [...log.matchAll(HINDRANCE)].at(-1) ?? [];
@@ -147,7 +146,7 @@ export function hindranceIn(error: unknown): Hindrance | null {
 
 const HINDRANCE = /- (?:(<.*>.*) intercepts pointer events|element is (not enabled|inert|outside of the viewport))/g;
 
-/** `<p>Wait</p> from <div role="dialog">…</div> subtree` is dialog "Wait". */
+/** Names a cover: `<p>Wait</p> from <div role="dialog">…</div> subtree` is `dialog "Wait"`. */
 function coverIn(preview: string): string {
   const parts = [...preview.matchAll(/<([a-z][\w-]*)([^>]*)>([^<]*)/gi)].map(([, tag = '', all = '', text = '']) => {
     const of = (name: string) => new RegExp(` ${name}="([^"]+)"`).exec(all)?.[1];
@@ -160,7 +159,10 @@ function coverIn(preview: string): string {
   return words ? `${role} "${shortened(words, 60)}"` : shortened(preview.replace(/ value="[^"]*"/g, ''));
 }
 
-/** Looks for all walls of a frame at once, as every step begins with it; Playwright joins no places of several frames. */
+/**
+ * Looks for all walls of a frame in one query, as every step begins with it. Playwright cannot join targets of several
+ * frames.
+ */
 async function isAnySeen(walk: Walk, walls: Visit['recipe']['walls']): Promise<boolean> {
   const joined = new Map<string, Locator>();
   for (const { seen } of walls) {
@@ -171,7 +173,7 @@ async function isAnySeen(walk: Walk, walls: Visit['recipe']['walls']): Promise<b
   return false;
 }
 
-/** Clears walls away. @returns a reason why one is left; null: none is. @throws Stopped, Misfit */
+/** Clears walls away. @returns the reason if one is left, else null @throws Stopped, Misfit */
 async function throughWalls(walk: Walk): Promise<string | null> {
   const { visit, clear, cleared } = walk;
   if (!clear) return null;
@@ -198,7 +200,7 @@ async function throughWalls(walk: Walk): Promise<string | null> {
 
 const FORMS: ReadonlySet<string> = new Set(['passengers', 'extras', 'till']);
 
-/** @throws Stopped where the site rejects the form */
+/** @throws Stopped if the site rejects the form */
 async function throughForm(walk: Walk): Promise<void> {
   const { rejected } = walk.visit.recipe;
   if (!rejected || !walk.clear || !FORMS.has(walk.part)) return;
@@ -223,13 +225,11 @@ async function throughForm(walk: Walk): Promise<void> {
 interface Looked<T> {
   readonly found?: T;
   readonly saw?: string | undefined;
-  /** The target that did not fit. */
   readonly at?: Target | undefined;
-  /** Something lies over a target that is there. */
   readonly isCovered?: boolean;
 }
 
-/** Repeats a look until it finds something or time is over, past walls. @throws Misfit, Stopped, BrowserGone */
+/** Repeats a look until it finds something or time is up; clears walls first. @throws Misfit, Stopped, BrowserGone */
 export async function until<T>(walk: Walk, step: string, withinMs: number | undefined, look: () => Promise<Looked<T>>) {
   const endsAtMs = performance.now() + (withinMs ?? WITHIN_MS);
   let saw = 'nothing';
@@ -237,7 +237,6 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
   let isCovered: boolean | undefined;
   for (;;) {
     stillThere(walk);
-    // Looks once more after the deadline.
     const isLast = performance.now() > endsAtMs;
     try {
       const stuck = await throughWalls(walk);

@@ -9,8 +9,8 @@ import { NAMES_OF, PLACE } from './steps.ts';
 import { dateFault, READ_TOKENS, WRITTEN_TOKENS } from './values.ts';
 
 /**
- * Every mistake of a recipe: of its form first, then what is well written and cannot work. Each rule looks at what is
- * there, so that a mistake in one place hides none in another.
+ * Finds every mistake of a recipe: first those of its form, then what is well formed but cannot work. Each rule looks
+ * only at what is there, so that one mistake hides no other.
  */
 export function mistakesIn(json: unknown): Mistake[] {
   const shape = shapeMistakes(recipeSchema, json, []);
@@ -20,7 +20,7 @@ export function mistakesIn(json: unknown): Mistake[] {
   return [...shape, ...senseless.filter(({ path }) => !wrong.has(path))];
 }
 
-/** Limits of a recipe without a mistake, which its writer may want. */
+/** Notes on a recipe without mistakes: limits that its writer may not want. */
 export const notesIn = (recipe: Recipe): string[] => [...notesOn(recipe), ...notesAt(recipe, [])];
 
 const notesOn = ({ search, mail, manage }: Recipe): string[] => [
@@ -45,12 +45,11 @@ function notesAt(value: unknown, path: Path): string[] {
   ];
 }
 
-/** The surroundings of a step or a reading. */
 interface Around {
   readonly path: Path;
-  /** The names that have a value there. */
+  /** Names that have a value here. */
   readonly names: readonly string[];
-  /** Steps for each passenger have someone to be taken for. */
+  /** True if passengers are known, for a step `passengers` to repeat for. */
   readonly hasPassengers: boolean;
 }
 
@@ -163,7 +162,7 @@ const OUR_VALUES: Readonly<Record<string, { has(word: string): boolean; readonly
   '{adults}': among(['1', '2', '3', '4', '5', '6', '7', '8', '9']),
 };
 
-/** A map's keys are values that we have, exactly as we write them. */
+/** Checks that a map's keys are our values, exactly as we write them. */
 function ofOurValues(step: Fields, map: Fields, path: Path): Mistake[] {
   const ours = OUR_VALUES[String(step.value ?? step.label)];
   if (!ours) return [];
@@ -263,7 +262,7 @@ function ofRoutes(recipe: Fields): Mistake[] {
   });
 }
 
-/** Rules of the till: the card is given there alone, and its button is pressed by code, once. */
+/** Checks the rules of the till: only `till.card` fills in the card, and only code presses the button, once. */
 function ofCard(recipe: Fields): Mistake[] {
   const till = fieldsAt(recipe, 'till');
   const hasNumber = JSON.stringify(till.card ?? []).includes('{card.number');
@@ -294,7 +293,7 @@ function ofCard(recipe: Fields): Mistake[] {
         ]
       : []),
     ...steps
-      // With the card on the page the button is there, so that a part of its words fits it, too.
+      // In `till.card` the button is on the page, so that a part of its words fits it, too.
       .filter(
         ({ step, path }) => CLICKS.has(String(step.do)) && fits(framed(step.at), framed(till.pay), path[1] === 'card'),
       )
@@ -309,7 +308,6 @@ interface PlacedStep {
   readonly path: Path;
 }
 
-/** Steps with the steps within them. */
 const stepsIn = (steps: unknown, path: Path): PlacedStep[] =>
   listAt(steps).flatMap((step, i) => {
     if (!isFields(step)) return [];
@@ -321,7 +319,7 @@ const stepsIn = (steps: unknown, path: Path): PlacedStep[] =>
     ];
   });
 
-/** True if a target certainly fits the pay button, in whatever words; at the till elements are compared, too. */
+/** True if a target certainly fits the pay button, however it is written; a visit compares the elements, too. */
 function fits(at: unknown, pay: unknown, byPart: boolean): boolean {
   if (!isFields(at) || !isFields(pay)) return false;
   if ('in' in at) return 'in' in pay && fits(at.in, pay.in, byPart) && fits(at.find, pay.find, byPart);
@@ -335,7 +333,7 @@ function fits(at: unknown, pay: unknown, byPart: boolean): boolean {
   return part === whole || (byPart && !one.isExact && whole.includes(part));
 }
 
-/** A target's role and visible words; `css`: only its selector is known. */
+/** A target's role and visible words. `css` is set if only its selector is known. */
 function wordsIn(target: Fields) {
   const { role, name, text, label, placeholder, test_id: testId, css } = target;
   const said = /^(?:button|a)?:(has-text|text|text-is)\(\s*(["'])(.*)\2\s*\)$|^text=(["']?)(.*)\4$/.exec(
@@ -354,7 +352,7 @@ function wordsIn(target: Fields) {
 
 const FIELDS: readonly string[] = [...BASE_FIELDS, ...DOCUMENT_FIELDS];
 
-/** Readings whose words are ours. */
+/** Checks maps that lead to our own words. */
 function ofFlags(recipe: Fields): Mistake[] {
   const read = fieldsAt(recipe, 'fares', 'read');
   const flags = ['change_allowed', 'refund_allowed'].flatMap((name): Mistake[] => {

@@ -15,7 +15,7 @@ export {
 export * from './steps.ts';
 export * from './values.ts';
 
-/** Parts of phone numbers, whose tables are loaded for the recipes that ask for them. */
+/** Loads the phone number tables, only for recipes that use parts of numbers. */
 export const loadPhones = () => import('./phones.ts');
 export const namesPhones = (recipe: Recipe): boolean => /\.phone_(?:country|national)/.test(JSON.stringify(recipe));
 

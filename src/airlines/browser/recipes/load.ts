@@ -8,17 +8,16 @@ import { mistakesIn, notesIn } from './check.ts';
 import { type Recipe, recipeSchema } from './recipe.ts';
 import { isFields, type Mistake, mistake } from './shape.ts';
 
-/** Mistakes that stop no sale. */
+/** True for a mistake that stops no sale. */
 export const isHarmless = ({ code }: Mistake): boolean => code === 'one_way';
 
 const MOST_BYTES = 4 * 1_048_576;
 
-/** A mistake with its file. */
 export interface FileMistake extends Mistake {
   readonly file: string;
 }
 
-/** Reads recipes with every mistake of all of them. @param sites other addresses by carrier code */
+/** Reads recipes, and collects all their mistakes. @param sites addresses in place of theirs, by carrier code */
 export function readRecipes(paths: readonly string[], sites: Readonly<Record<string, string>> = {}) {
   const mistakes: FileMistake[] = [];
   const recipes: { readonly file: string; readonly recipe: Recipe; readonly notes: string[] }[] = [];
@@ -43,7 +42,10 @@ export function readRecipes(paths: readonly string[], sites: Readonly<Record<str
   return { recipes, mistakes };
 }
 
-/** Reads an operator's recipes, and refuses all mistakes before any sale. @throws Problem `recipe_invalid` */
+/**
+ * Reads an operator's recipes; one serious mistake refuses them all, before any sale.
+ * @throws Problem `recipe_invalid`
+ */
 export function loadRecipes(paths: readonly string[], sites: Readonly<Record<string, string>> = {}): Recipe[] {
   const { recipes, mistakes } = readRecipes(paths, sites);
   const serious = mistakes.filter((one) => !isHarmless(one));
@@ -60,7 +62,7 @@ function refused(mistakes: readonly FileMistake[]) {
   });
 }
 
-/** One mistake as a line: `search.steps[1].at: needs one of …; meant: css`. */
+/** One mistake as a line: `search.steps[1].at: needs one of … (meant: css?)`. */
 export const mistakeText = ({ path, message, nearest }: Mistake): string =>
   `${path === '' ? '' : `${path}: `}${message}${nearest === null ? '' : ` (meant: ${nearest}?)`}`;
 

@@ -12,7 +12,7 @@ interface Dkim {
       readonly algo?: string;
       /** Signed headers: `From: To: Subject`. */
       readonly signingHeaders?: { readonly keys: string };
-      /** Only a part of the body is signed. */
+      /** True if only a part of the body is signed. */
       readonly canonBodyLengthLimited?: boolean;
       readonly status: { readonly result: string };
     }[];
@@ -42,7 +42,7 @@ export function installed<N extends keyof Packages>(name: N): Packages[N] {
 
 const PACKAGES = ['playwright-core', 'postal-mime', 'mailauth'];
 
-/** Finds the first one that is not installed, loading none. */
+/** Finds the first package that is not installed, without loading any. */
 export function missingPackage(names: readonly string[] = PACKAGES): string | null {
   const isThere = (name: string) => {
     try {

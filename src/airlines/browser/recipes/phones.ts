@@ -2,8 +2,9 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import type { Values } from './values.ts';
 
 /**
- * A number's parts: `phone_country` is the calling code (351), with `:iso` the country (PT); `phone_national` the number
- * within it (912345678), with `:local` as it is dialled there (07911123456). An invalid number has none.
+ * Splits a phone number. `phone_country` is the calling code (351), with `:iso` the country (PT). `phone_national` is
+ * the number within the country (912345678), with `:local` as dialled there (07911123456). An invalid number has no
+ * parts.
  */
 export function phoneParts(prefix: string, number: string | undefined): Values {
   const phone = parsePhoneNumberFromString(number ?? '');

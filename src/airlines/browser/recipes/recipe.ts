@@ -19,27 +19,27 @@ import {
 import { NUMBER_FORMATS } from './values.ts';
 
 /**
- * Recipes for searching, buying on and asking a carrier's site: data, a file for each carrier (docs/carriers.md). Code, not
- * recipes, finds flights by number and day and fares by content, compares the total with the only price that may be paid,
- * and presses the pay button once.
+ * A recipe says how to search, buy and find bookings on a carrier's site. It is data, a file for each carrier
+ * (docs/carriers.md). Code, not the recipe, finds flights by number and day and fares by content, compares the total
+ * with the only price that may be paid, and presses the pay button once.
  */
 
-/** A list is read once neither its length nor its texts have changed for so long. Default: 300. */
+/** A list is read once neither its length nor its texts have changed for this long. Default: 300. */
 const still = { still_ms: z.int().min(0).max(10_000).optional() };
 
 const flightList = z.strictObject({
   list: target,
   ...still,
-  /** Seen instead of the list where nothing flies. */
+  /** Seen instead of the list if there are no flights. */
   none: target.optional(),
   read: z.strictObject({
     /** The marketing number, as `X91204`. */
     flight_number: readText,
-    /** Default day: the query's. */
+    /** A time without a day is on the query's day. */
     departs: readDate,
     /** A time without a day that is before the departure is on the next day. */
     arrives: readDate.optional(),
-    /** In place of `arrives`: the airports' time zones give the arrival. */
+    /** Used instead of `arrives`; the airports' time zones then give the arrival. */
     duration: readDuration.optional(),
     price: readMoney,
     carrier_name: readText.optional(),
@@ -49,7 +49,7 @@ const flightList = z.strictObject({
     destination_terminal: readText.optional(),
     /** Technical stops and connections. Default: none. */
     stops: readNumber.optional(),
-    /** The cheapest fare's, as are the bags. */
+    /** The cheapest fare's brand, as its bags below. */
     fare_brand_name: readText.optional(),
     checked_bags: readNumber.optional(),
     carry_on_bags: readNumber.optional(),
@@ -64,7 +64,7 @@ const search = z.strictObject({
   out: flightList,
   /** For return trips sold in one visit, at the sum of both prices. */
   back: flightList.extend({ before: steps.optional() }).optional(),
-  /** An offer's life after it was read. */
+  /** How long an offer is valid after it was read. */
   offer_life_minutes: z.int().min(5).max(240).optional(),
 });
 
@@ -72,7 +72,7 @@ const fares = z.strictObject({
   steps: steps.optional(),
   list: target,
   ...still,
-  /** Seen where none is left. */
+  /** Seen if no fare is left. */
   none: target.optional(),
   price_for: z.enum(['one', 'all']),
   read: z.strictObject({
@@ -81,7 +81,7 @@ const fares = z.strictObject({
     checked_bags: readNumber.optional(),
     carry_on_bags: readNumber.optional(),
     change_allowed: readText.optional(),
-    /** For the whole booking. */
+    /** The fee for the whole booking. */
     change_penalty: readMoney.optional(),
     refund_allowed: readText.optional(),
     refund_penalty: readMoney.optional(),
@@ -96,14 +96,14 @@ const extras = z.strictObject({
 });
 
 const till = z.strictObject({
-  /** To the till, and there up to the card. */
+  /** Lead to the till, and there up to the card. */
   steps: steps.optional(),
   /** The whole charge, for all passengers. */
   total: readMoney,
   /** Fills in the card without paying. */
   card: steps,
   /**
-   * Addresses that a till with a card sends to without paying: a path on the site, or another host's whole address, without
+   * Addresses that a till with a card sends to without paying: a path on the site or a whole address elsewhere, without
    * the query. Any other request may be the payment.
    */
   harmless_posts: z.array(expression).max(30).optional(),
@@ -119,39 +119,39 @@ const confirmed = {
   paid: readMoney.optional(),
 };
 
-/** A code that the bank sends, or asks a person for. */
+/** The code that the bank asks for, from a mail or from a person. */
 const code = z.discriminatedUnion('from', [
   z.strictObject({
     from: z.literal('mail'),
-    /** As of the carrier's mail: who signs it, and how it is known. */
+    /** As in `mail`: the domain that signs, and the subject. */
     domain,
     subject: expression,
     code: pattern,
     /** The amount in the mail, which has to be the till's. */
     paid: pattern.optional(),
   }),
-  /** Written into a file of the operator's folder, by a person or by what gets the messages. */
+  /** Written into a file of the operator's folder, by a person or by a program that gets the messages. */
   z.strictObject({ from: z.literal('person') }),
 ]);
 
 const confirmation = z.strictObject({
   seen: target,
   read: z.strictObject(confirmed),
-  /** Seen where the carrier confirms later. */
+  /** Seen if the carrier confirms later. */
   later: target.optional(),
   within_ms: z.int().min(1000).max(180_000).optional(),
-  /** The bank's question between the button and the confirmation (3-D Secure), answered once and in a time of its own. */
+  /** The bank's question between press and confirmation (3-D Secure), answered once and in a time of its own. */
   challenge: z
     .strictObject({ seen: target, code: code.optional(), steps, within_ms: z.int().min(1000).max(600_000).optional() })
     .optional(),
-  /** Pages that say how it ended otherwise; believed where the engine can prove that nothing was sold. */
+  /** Pages that report a failure; believed if code can prove that nothing was sold. */
   ended: z
     .array(z.strictObject({ seen: target, as: z.enum(ENDS) }))
     .max(10)
     .optional(),
 });
 
-/** The carrier's own mail. */
+/** The carrier's own confirmation mail. */
 const mail = z.strictObject({
   /** The From address's domain; it or a domain above it must sign (DKIM). */
   domain,
@@ -167,7 +167,7 @@ const manage = z.strictObject({
   /** Seen for an unknown booking, which never means that nothing was bought. */
   none: target.optional(),
   cancelled: target.optional(),
-  /** `press` is clicked once a call; `done` is seen after the cancellation. */
+  /** `press` is clicked once per call; `done` is seen after the cancellation. */
   cancel: z
     .strictObject({
       /** Seen where cancellation is possible. Default: always. */
@@ -183,17 +183,17 @@ const host = z
   .string()
   .regex(/^[a-z0-9.-]+(:\d+)?$/, 'is no host such as cdn.carrier.example, without https:// and path.');
 
-/** Walls and pop-ups to clear away, and pages that end a visit; looked for before every step and when one finds nothing. */
+/** Walls and pop-ups to clear away, and pages that end a visit. Looked for before every attempt of a step. */
 const wall = z.union([
   z.strictObject({ seen: target, stop: stops }),
   z.strictObject({ seen: target, steps: z.array(step).min(1).max(10) }),
 ]);
 
 export const recipeSchema = z.strictObject({
-  /** Of the writer's editor. */
+  /** For the writer's editor. */
   $schema: z.string().max(500).optional(),
   format: z.literal(1),
-  /** Raised with every change, and recorded with each act. */
+  /** Raised with every change; recorded with each purchase. */
   version: z.int().min(1),
   carrier: z.strictObject({
     code: z.string().regex(/^[A-Z0-9]{2}$/, 'is no carrier code such as X9.'),
@@ -210,15 +210,15 @@ export const recipeSchema = z.strictObject({
     /** The site's currency signs and words, such as `US$` and `US dollars`; codes (`USD`) are known. */
     symbols: z.record(z.string().min(1).max(30), currency).optional(),
     numbers: z.enum(NUMBER_FORMATS),
-    /** For MMM and MMMM. Default: English. */
+    /** Names for MMM and MMMM. Default: English. */
     months: z.array(z.string().min(1)).length(12).optional(),
     /** The frame that the whole site is in. Default: none. */
     frame: siteFrame.optional(),
-    /** Between steps. Default: 0. */
+    /** The pause between steps. Default: 0. */
     pause_ms: z.int().min(0).max(5000).optional(),
   }),
   serves: z.strictObject({
-    /** `LTN-LGW`, `LTN-*`, `*-*`, for one direction each. */
+    /** Such as `LTN-LGW`, `LTN-*` or `*-*`, each for one direction. */
     routes: z
       .array(z.string().regex(/^([A-Z]{3}|\*)-([A-Z]{3}|\*)$/, 'is no route such as LTN-LGW, LTN-* or *-*.'))
       .min(1),
@@ -226,7 +226,7 @@ export const recipeSchema = z.strictObject({
   }),
   walls: z.array(wall).max(30),
   search,
-  /** Left out where the list of flights has all: its price is the fare's. */
+  /** Left out if the site has no page of fares: the list of flights then gives the fare. */
   fares: fares.optional(),
   passengers: z.strictObject({ steps }),
   extras,
@@ -246,7 +246,7 @@ export type RecipePart = 'search' | 'fares' | 'passengers' | 'extras' | 'till' |
 /** A setting that a recipe needs and the operator has not set. */
 export type Lack = NonNullable<ReturnType<typeof lackIn>>;
 
-/** @param given falsy where it is not set; true where this visit needs none */
+/** Finds a setting that a recipe lacks. @param given falsy if not set; true if this visit does not need it */
 export function lackIn(
   { carrier, ...recipe }: Recipe,
   given: Readonly<Record<'account' | 'mailFolder' | 'codeFolder', unknown>>,

@@ -10,10 +10,10 @@ const PSEUDO = [
   'right-of text text-is text-matches visible',
 ].flatMap((line) => line.split(' '));
 
-/** Other ways of Playwright to point at something; their words are its own to judge. */
+/** Playwright's other selector engines, whose selectors are not checked here. */
 const ENGINE = /^(?:xpath|text|id|data-test(?:-?id)?|nth|visible)\s*=|^\(*\/\/|^\.\.(?:\/|$)/;
 
-/** True for a selector that takes the n-th of what fits. */
+/** True for a selector that takes the n-th match. */
 export const pointsByPosition = (selector: string): boolean => /(?:^|>>)\s*nth\s*=|:nth-match\(/.test(selector);
 
 interface Fault {
@@ -29,7 +29,7 @@ const PARTS = [
   /\*|(?:[a-z_-]|[^\0-\x7f]|\\.)(?:[\w-]|[^\0-\x7f]|\\.)*/iy,
 ];
 
-/** Says why a selector cannot be used; null: it can. */
+/** Says why a selector cannot be used; null if it can. */
 export function selectorFault(selector: string): Fault | null {
   const chained = selector.split('>>').map((one) => one.trim());
   for (const part of chained) {
@@ -52,7 +52,7 @@ function cssFault(css: string): Fault | null {
     return found;
   };
   let isEmpty = true;
-  // A beginning such as `> li` is within the place that is searched.
+  // A selector may begin with a combinator (`> li`), as it is searched within a place.
   matched(/\s*[>+~]?\s*/y);
   while (at < css.length) {
     if (PARTS.some((part) => matched(part) !== null)) {

@@ -20,7 +20,7 @@ export type MistakeCode =
   | 'place_absent'
   | 'cannot_work'
   | 'pays'
-  /** Sells on, but half of what was meant. */
+  /** Sells, but only one direction. */
   | 'one_way'
   | 'fill_in';
 
@@ -49,7 +49,7 @@ export const isFields = (value: unknown): value is Fields =>
 /** Begins each text of a new recipe that its writer has to replace. */
 export const FILL_IN = 'FILL IN: ';
 
-/** Words of other tools for ours. */
+/** Words of other tools, and ours for them. */
 const MEANT: Readonly<Record<string, string>> = {
   ...{ selector: 'css', testid: 'test_id', regex: 'pattern', target: 'at', url: 'path', timeout: 'within_ms' },
   ...{ goto: 'open', select: 'choose', check: 'tick', uncheck: 'untick', wait: 'expect', wait_for: 'expect' },
@@ -129,7 +129,7 @@ const literalsOf = (schema: Node | undefined): readonly unknown[] => {
   return def?.type === 'literal' ? def.values : [];
 };
 
-/** The fields of an alternative; none for what is no object. */
+/** The fields of an alternative; none if it is not an object. */
 const shapeOf = (schema: Node): Readonly<Record<string, Node>> => {
   const def = defOf(schema);
   return def.type === 'object' ? def.shape : {};
@@ -151,7 +151,7 @@ function unionMistakes(schema: Node, value: unknown, path: Path): Mistake[] {
   const tried = options.map((one) => shapeMistakes(one, value, path));
   const here = pathText(path);
   const isOwn = (rest: string) => /^(?:\.?\w+|\[[^\]]*\])?$/.test(rest);
-  // An alternative is known by its keys, whatever is wrong within them.
+  // The keys show which alternative was meant, so mistakes within values weigh little.
   const weight = (found: readonly Mistake[]) =>
     found.reduce((sum, one) => sum + (one.code.startsWith('key_') && isOwn(one.path.slice(here.length)) ? 100 : 1), 0);
   const least = Math.min(...tried.map(weight));
@@ -159,7 +159,7 @@ function unionMistakes(schema: Node, value: unknown, path: Path): Mistake[] {
   const [first = []] = best;
   const firsts = best.flatMap(([one]) => one ?? []);
   if (best.length === 1 || best.some((one) => one.length !== 1)) return first;
-  // Alternatives that differ by their missing key are named together, as are kinds of values.
+  // Names alternatives together if they differ only by their missing key, or by the kind of value.
   if (firsts.every(({ code }) => code === 'key_missing')) {
     const keys = firsts.flatMap((one) => one.path.slice(here.length).replace(/^\./, '').split(' or '));
     return [mistake(path, 'key_missing', `needs one of ${[...new Set(keys)].join(', ')}`)];
@@ -171,7 +171,7 @@ function unionMistakes(schema: Node, value: unknown, path: Path): Mistake[] {
   return first;
 }
 
-/** The whole list is said only where no word of it is near. */
+/** Lists all known words only if none of them is near. */
 function unknownWord(path: Path, value: unknown, words: readonly string[]): Mistake {
   const near = meant(value, words);
   const said = near === null ? `none of ${words.join(', ')}` : 'no word that is known here';

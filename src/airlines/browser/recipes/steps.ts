@@ -7,14 +7,14 @@ export const PLACE = /\{([a-z_.]+)(?::([^{}]*))?\}/g;
 
 export const namesIn = (text: string): string[] => [...text.matchAll(PLACE)].map(([, name = '']) => name);
 
-/** Fills in the mistake's kind and the right word, for `recipe check`. */
+/** Makes an issue with the mistake's kind and the right word, for `recipe check`. */
 const wrong = (message: string, code = 'value_wrong', near: string | null = null) =>
   ({ code: 'custom', message, params: { code, near } }) as const;
 
 const text = z
   .string()
   .max(500)
-  // A typed line end would be the Enter key, which sends forms.
+  // A typed line end would be the Enter key, which submits forms.
   .refine((text) => !/\p{Cc}/u.test(text), 'has a control character.')
   .refine((text) => !/[{}]/.test(text.replaceAll(PLACE, '')), 'has a brace that opens no {name}.');
 
@@ -44,7 +44,7 @@ const frames = z.array(css).min(1).max(5);
 export const siteFrame = z.union([css, frames]);
 
 const place = {
-  /** A frame of the recipe's hosts: many tills frame the card. null: the page itself. Default: `site.frame`. */
+  /** The frame to look in, as many tills frame the card. Null for the page itself. Default: `site.frame`. */
   frame: z.union([css, frames, z.null()]).optional(),
   /** Matches the whole text exactly. Default: a part of it, in any case. */
   exact: z.boolean().optional(),
@@ -73,7 +73,7 @@ export const expression = z
   .max(300)
   .refine((text) => groupsIn(text) !== null, 'is not a regular expression.');
 
-/** A regular expression with one group, or without for the whole match. */
+/** A regular expression that reads its group, or its whole match if it has none. */
 export const pattern = expression.refine(
   (text) => (groupsIn(text) ?? 0) <= 1,
   'has several groups: the one that is read is (…), others are (?:…).',
@@ -93,7 +93,7 @@ const from = {
   /** Read instead of the text; `value` is a field's current one. */
   attribute: z.string().max(60).optional(),
   pattern: pattern.optional(),
-  /** Reads null where nothing is there, instead of failing. */
+  /** Reads null if nothing is there, instead of failing. */
   optional: z.boolean().optional(),
 };
 
@@ -106,7 +106,7 @@ export const currency = z.string().regex(/^[A-Z]{3}$/);
 
 /** An amount in the recipe's number format, with its currency unless `currency` names it. */
 export const readMoney = z.strictObject({ ...from, currency: currency.optional() });
-/** Formats: YYYY, YY, MMMM, MMM, MM, M, DD, D, HH, H, hh, h, mm, A, dddd, ddd; all else is literal. */
+/** A format is made of `READ_TOKENS`; all else in it is literal. */
 export const readDate = z.strictObject({ ...from, format: z.string().min(1).max(60) });
 /** As `1h30m`, `1 h 30 min`, `90 min`, `PT1H30M` or `1:30`. */
 export const readDuration = z.strictObject(from);
@@ -119,7 +119,7 @@ export type ReadMoney = z.infer<typeof readMoney>;
 export type ReadDate = z.infer<typeof readDate>;
 export type ReadNumber = z.infer<typeof readNumber>;
 
-/** Ends that the site gives a purchase: the bank said no, the seats are gone, the price is another one. */
+/** Ends that a site reports: the bank declined, the seats are gone, the price has changed. */
 export const ENDS = ['declined', 'sold_out', 'price_changed'] as const;
 
 /** Ends of a purchase, as in `fulfiller.ts`. */
@@ -147,7 +147,7 @@ const flatSteps = [
   z.strictObject({ do: z.literal('fill'), at: target, value: template, ...timed }),
   /** Types letter by letter, for fields with suggestions. */
   z.strictObject({ do: z.literal('type'), at: target, value: template, ...timed }),
-  /** Takes a select's option by value or label; `map` is from our value to the page's. */
+  /** Chooses a select's option by value or label; `map` translates our value into the page's. */
   z.strictObject({
     do: z.literal('choose'),
     at: target,
@@ -156,13 +156,13 @@ const flatSteps = [
     map: z.record(z.string(), z.string()).optional(),
     ...timed,
   }),
-  /** Clicks the one of several that our value names, as `{picked}` in `at`: radios, list boxes, buttons. */
+  /** Clicks the radio, option or button that our value names; `at` has that value as `{picked}`. */
   z.strictObject({
     do: z.literal('pick'),
     at: target,
     value: template,
     map: z.record(z.string(), z.string()).optional(),
-    /** Clicked first unless what is picked is seen: the button of a list box. */
+    /** Clicked first unless the choice is seen already, such as the button of a list box. */
     open: target.optional(),
     leads_to: target.optional(),
     ...timed,
@@ -181,9 +181,9 @@ type Timed = z.infer<z.ZodObject<typeof timed>>;
 
 export type Step =
   | z.infer<(typeof flatSteps)[number]>
-  /** Branches on the page, waiting only for `within_ms`. */
+  /** Takes `steps` if `seen` appears within `within_ms`, else `otherwise`. */
   | ({ do: 'when'; seen: Target; steps: Step[]; otherwise?: Step[] | undefined } & Timed)
-  /** Repeats steps until something is seen, or while it is, `most` times at most, and waits `within_ms` after each. */
+  /** Repeats steps until a target is seen, or while one is, at most `most` times; looks for `within_ms` after each. */
   | ({ do: 'repeat'; until?: Target | undefined; while?: Target | undefined; most: number; steps: Step[] } & Timed)
   /** Repeats steps for each passenger: `{passenger.number}` counts from 1, `{passenger.index}` from 0. */
   | ({ do: 'passengers'; steps: Step[] } & Timed);
@@ -207,8 +207,8 @@ export const step: z.ZodType<Step> = z.lazy(() =>
 export const steps: z.ZodArray<z.ZodType<Step>> = z.array(step).max(60);
 
 /**
- * Names in a recipe's texts, such as `{origin}`, `{depart_date:DD/MM/YYYY}`, `{passenger.family_name}`. A name without a
- * value fails the step, so that nothing half-filled is sent.
+ * Names for a recipe's texts, such as `{origin}` or `{depart_date:DD/MM/YYYY}`. A name without a value fails the step,
+ * so that nothing half-filled is sent.
  */
 export const NAMES_OF = {
   query: ['origin', 'destination', 'origin_city', 'destination_city', 'depart_date', 'return_date', 'adults'],
@@ -223,11 +223,9 @@ export const NAMES_OF = {
   card: ['card.number', 'card.expiry', 'card.cvc', 'card.holder'],
   reference: ['reference'],
   booking: ['booking_reference'],
-  /** Of the operator's accounts. */
   account: ['account.user', 'account.password'],
-  /** The choices of a step `pick`. */
+  /** The value that a step `pick` picks. */
   picked: ['picked'],
-  /** The code that the bank asks for after the press. */
   challenge: ['challenge.code'],
 } satisfies Record<string, readonly string[]>;
 

@@ -1,7 +1,7 @@
 import { nearest } from '../../../kernel/nearest.ts';
 import { PLACE } from './steps.ts';
 
-/** A text that its recipe does not allow for. */
+/** A text that the recipe does not allow for, or a missing value. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }
@@ -25,7 +25,7 @@ const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 
 /** Longest first, so that `MM` is not two `M`. */
 const TOKEN = /YYYY|YY|MMMM|MMM|MM|M|DD|D|HH|H|hh|h|mm|A|dddd|ddd/g;
 
-/** Tokens of dates that are written; no time of day is known of them. */
+/** Tokens for the dates that we type, which have no time of day. */
 export const WRITTEN_TOKENS = ['YYYY', 'YY', 'MMMM', 'MMM', 'MM', 'M', 'DD', 'D', 'dddd', 'ddd'];
 export const READ_TOKENS = [...WRITTEN_TOKENS, 'HH', 'H', 'hh', 'h', 'mm', 'A'];
 
@@ -35,7 +35,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   ...{ a: 'A', aa: 'A', AA: 'A', am: 'A', AM: 'A', PM: 'A', nn: 'mm', HHH: 'HH', SS: 'mm', ss: 'mm' },
 };
 
-/** Says which letters of a format are none of the tokens; null: all are, or are words between them. */
+/** Finds letters of a date format that are not tokens; null if there are none. Words between tokens are fine. */
 export function dateFault(
   format: string,
   tokens: readonly string[],
@@ -106,7 +106,7 @@ const clean = (text: string): string =>
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
 
-/** A pattern's group, or its whole match. @throws Unreadable */
+/** Reads a pattern's group, or its whole match. @throws Unreadable */
 export function partOf(text: string, pattern: string | undefined): string {
   if (pattern === undefined) return clean(text);
   const found = new RegExp(pattern, 'u').exec(text);
@@ -123,7 +123,6 @@ export interface Money {
   readonly currency: string;
 }
 
-/** Thousands separators and decimal points. */
 const NUMBERS = {
   '1,234.50': { group: ',', point: '\\.' },
   '1.234,50': { group: '\\.', point: ',' },
@@ -144,8 +143,9 @@ type NumberFormat = keyof typeof NUMBERS;
 export const NUMBER_FORMATS = Object.keys(NUMBERS) as NumberFormat[];
 
 /**
- * Reads a price to the cent; one decimal is tens of cents. Refuses two numbers, another format (`1.234` where the point is for cents), a sign, and an
- * unknown currency. @throws Unreadable
+ * Reads a price to the cent; one decimal is tens of cents. Refuses two numbers, another format (`1.234` where the point
+ * is for cents), a sign, and an unknown currency.
+ * @throws Unreadable
  */
 export function readMoneyText(text: string, site: Site, fixed?: string): Money {
   const { group, point, units: grouped = `\\d{1,3}(?:${group}\\d{3})+` }: NumberWriting = NUMBERS[site.numbers];
@@ -188,7 +188,6 @@ function currencyIn(around: string, { symbols = {}, currency }: Site): string | 
 
 type ReadDate = Readonly<Record<'year' | 'month' | 'day' | 'hour' | 'minute', number | null>>;
 
-/** Escapes a text for a regular expression. */
 export const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Reads a date, a time, or both. @throws Unreadable */
@@ -252,7 +251,7 @@ export function dayNear(read: ReadDate, near: string): string {
   return days.reduce((best, day) => (away(day) < away(best) ? day : best));
 }
 
-/** Reads how long something takes: `1h30m`, `1 h 30 min`, `90 min`, `PT1H30M`, `1:30`. @throws Unreadable */
+/** Reads minutes of a duration (`readDuration` has the forms). @throws Unreadable */
 export function minutesIn(text: string): number {
   const [found, hours, colon, minutes] =
     /^(?:PT)?(?:(\d{1,2})\s?(?:(:)|(?:h\p{L}*|std\p{L}*)\.?,?\s?))?(?:(\d{1,4})\s?(?:m\p{L}*\.?)?)?$/iu.exec(

@@ -1,6 +1,6 @@
 import type { RecipePart, Step, Target } from '../recipes/index.ts';
 
-/** The page that a person says has begun. */
+/** Pages of a journey; the person says when each begins. */
 export const RECORDED_PAGES = ['search', 'flights', 'fares', 'passengers', 'extras', 'till'] as const;
 export type RecordedPage = (typeof RECORDED_PAGES)[number];
 
@@ -11,22 +11,22 @@ interface Unwritten {
 }
 
 export interface Recorded {
-  /** The element's mark: a later change of one field takes the place of the one before. */
+  /** The element's mark: a field's later change replaces the earlier one. */
   readonly mark?: string | undefined;
   readonly page: RecordedPage;
   readonly step: Step | Unwritten;
-  /** The person took an item of a list. */
+  /** Set if the person took an item of a list. */
   readonly list?: { readonly list: Target; readonly choose: Target } | undefined;
 }
 
-/** Steps go to the part that leads away from their page; sites without a page of fares have no such part. */
+/** The recipe's part for a page's steps: steps that leave the flights or the fares belong to the next part. */
 const partOf = (page: RecordedPage, hasFares: boolean): RecipePart =>
   page === 'fares' ? 'passengers' : page === 'flights' ? (hasFares ? 'fares' : 'passengers') : page;
 
 type Fields = Record<string, unknown>;
 const part = (recipe: Fields, name: string): Fields => ({ ...(recipe[name] as Fields | undefined) });
 
-/** Puts a recording into the beginning of a recipe, whose other texts are left to fill in. */
+/** Puts a recording into a new recipe; what it lacks is left to fill in. */
 export function draftOf(
   begun: Fields,
   {
@@ -61,7 +61,7 @@ export function draftOf(
     search: { ...search, steps: of('search'), out: { ...part(search, 'out'), ...out } },
     fares: hasFares ? { ...part(begun, 'fares'), steps: of('fares'), ...fareList } : undefined,
     passengers: { ...part(begun, 'passengers'), steps: grouped(of('passengers')) },
-    // Whatever was unticked is unticked by this.
+    // Unticks every box, and so those that the person unticked.
     extras: { ticked: { role: 'checkbox' }, steps: [] },
     till: {
       ...part(begun, 'till'),
@@ -74,7 +74,7 @@ export function draftOf(
 
 const isOfPassenger = (step: Recorded['step']): boolean => JSON.stringify(step).includes('{passenger.');
 
-/** Puts steps that name a passenger's fields into one that is taken for each passenger. */
+/** Wraps steps that use a passenger's fields in a step `passengers`, which repeats them. */
 function grouped(steps: readonly Recorded['step'][]): object[] {
   const first = steps.findIndex(isOfPassenger);
   if (first < 0) return [...steps];
@@ -83,7 +83,7 @@ function grouped(steps: readonly Recorded['step'][]): object[] {
   return [...steps.slice(0, first), { do: 'passengers', steps: own }, ...steps.slice(last + 1)];
 }
 
-/** `Adult 1` is `Adult {passenger.number}`. */
+/** Turns `Adult 1` into `Adult {passenger.number}`. */
 const numbered = (step: Recorded['step']): object => {
   if (!('at' in step) || !step.at || !('in' in step.at) || !('name' in step.at.in)) return step;
   const name = step.at.in.name?.replace(/\b1\b/, '{passenger.number}');

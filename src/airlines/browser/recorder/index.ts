@@ -10,16 +10,15 @@ import { datePart, hasValue, isCardNumber, placeholderOf, RECORDED_CARD, recorde
 
 export { RECORDED_CARD, RECORDED_PAGES, type RecordedPage };
 
-/** The one of several alike that was pressed. */
+/** The item of a list that was pressed. */
 interface Item {
   readonly css: readonly string[];
   readonly testId?: string;
   readonly count: number;
-  /** Nothing else there has its tag. */
+  /** True if no other element in the item has this tag. */
   readonly isAlone: boolean;
 }
 
-/** A report of a page about what the person did there. */
 type Report = Known &
   (
     | { readonly kind: 'click'; readonly near: string; readonly isInNotice: boolean; readonly item: Item | null }
@@ -45,14 +44,14 @@ type Answer = (passes: boolean) => void;
 
 const THING = { click: 'button', fill: 'field', choose: 'select', tick: 'box', untick: 'box' };
 
-/** Roles of what opens or chooses something at the till, and pays nothing. */
+/** Roles of elements that open or choose something at the till, and never pay. */
 const CHOOSES = /^(radio|tab|option|combobox|checkbox|switch)$/;
 
 export type Recording = Awaited<ReturnType<typeof openRecording>>;
 
 /**
- * Opens a site in which a person walks once. Nothing is paid: what looks like a pay button is held, as is any at the till,
- * and from there on nothing but reading leaves the page.
+ * Opens a site and records a person's way through it. Nothing is paid: presses that may pay are held, as are most at
+ * the till; from the till or the card on, only reading requests leave the page.
  * @throws Problem `browser_missing`
  */
 export async function openRecording(options: {
@@ -99,10 +98,10 @@ export async function openRecording(options: {
   await page.goto(options.url, { waitUntil: 'domcontentloaded', timeout: 30_000 });
   return {
     page,
-    /** The words that the person types. */
+    /** The values that the person types. */
     typed: recordedValues(options.query),
     begins: (name: RecordedPage) => book.begins(name),
-    /** Resolves once all that the person did is written down. */
+    /** Resolves once everything that the person did is written down. */
     settled: () => last,
     lines: book.lines,
     draft: book.draft,
@@ -190,12 +189,12 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
 
   return {
     ...{ hear, miss, lines },
-    /** Later changes of a field are heard in place of earlier ones; a card closes the page before its turn comes. */
+    /** Notes a report before its turn: only a field's latest change counts, and a card closes the page at once. */
     expect(report: Report): void {
       latest.set(report.mark, report);
       hasCard ||= isOfCard(report);
     },
-    /** Nothing but reading leaves the page. */
+    /** True once only reading requests leave the page. */
     isClosed: () => hasCard || now === 'till',
     begins(name: RecordedPage) {
       now = name;
@@ -211,7 +210,7 @@ function createBook(page: Page, { url, query }: { readonly url: string; readonly
   };
 }
 
-/** The words that an element is found by; our own are left out. */
+/** Describes an element by its words, unless they are of the journey or the traveller. */
 function wordsAt({ words }: Known, values: Values): string {
   const plain = words.replace(/[{}\p{Cc}]/gu, '');
   return plain === '' || hasValue(plain, values) ? '' : ` at "${plain}"`;
@@ -224,7 +223,6 @@ interface Here {
 
 type Typed = Extract<Report, { kind: 'choose' | 'fill' }>;
 
-/** The step of a field that was filled in or chosen from. */
 function stepOf(report: Typed, at: Target, { values, now }: Here): Step {
   const words = `${wordsAt(report, values)} ${JSON.stringify(at)}`;
   const typed = report.kind === 'choose' ? report.label : report.value;
@@ -238,7 +236,7 @@ function stepOf(report: Typed, at: Target, { values, now }: Here): Step {
   return { do: 'fill', at, value: report.account ? `{account.${report.account}}` : text() };
 }
 
-/** Typed words as a recipe has them: our names, or left to fill in; the search alone may keep others. */
+/** Turns typed words into a recipe's: our names, or left to fill in. Plain words stay only in a search or a select. */
 function textOf(typed: string, words: string, report: Typed, { values, now }: Here): string {
   const ours = placeholderOf(typed, values) ?? (now === 'search' ? null : datePart(typed, words, values));
   if (ours !== null) return ours;
@@ -252,7 +250,7 @@ function textOf(typed: string, words: string, report: Typed, { values, now }: He
   return `FILL IN: the value${wordsAt(report, values)}`;
 }
 
-/** The list that a press took an item of. */
+/** Finds the list that a pressed item is of. */
 async function itemOf(
   frame: Frame,
   { item }: { readonly item: Item | null },
@@ -273,7 +271,7 @@ async function itemOf(
   return alike ? { list: alike, choose } : undefined;
 }
 
-/** Lets the held press happen: the heading of another page that it led to. */
+/** Lets a held press happen. @returns the heading that it led to; null if that is the same, or has digits */
 async function ledTo(page: Page, answer: Answer): Promise<string | null> {
   const before = await headingOf(page);
   answer(true);
@@ -283,7 +281,7 @@ async function ledTo(page: Page, answer: Answer): Promise<string | null> {
   return after !== (before ?? '').trim() && !/[\d{}]/.test(after) ? after : null;
 }
 
-/** A later change of one field takes the place of the one before. */
+/** Adds a step; a field's later change replaces the earlier one. */
 function write(all: Recorded[], one: Recorded): void {
   const at = ({ step }: Recorded) => JSON.stringify('at' in step ? step.at : step);
   const isSame = (other: Recorded) =>
@@ -298,7 +296,7 @@ function write(all: Recorded[], one: Recorded): void {
 const TITLE = /^(mr|mrs|ms|miss|dr)\.?$/i;
 const GENDER = /^(f|female|woman|weiblich|femme|mujer)$/i;
 
-/** A pressed radio of the traveller's title or gender is picked for each. */
+/** Turns a pressed radio of a title or gender into a step `pick` for every traveller. */
 function pickedBy(at: Target, values: Values): Step | null {
   const one = 'in' in at ? at.find : at;
   const word = 'label' in one ? one.label : 'role' in one ? one.name : undefined;

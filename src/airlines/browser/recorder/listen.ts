@@ -19,10 +19,10 @@ export const LISTEN = String.raw`(() => {
   const isCard = (of) => CARD.test(wordsOf(of));
   const secrets = new WeakSet();
   const dialogOf = (of) => of.closest('dialog,[role=dialog],[role=alertdialog]');
-  /** Dialogs that were filled in: they are no notice to be cleared away. */
+  /** Dialogs that were filled in: they are not notices to clear away. */
   const forms = new WeakSet();
   const isSecret = (of) => of.type === 'password' || secrets.has(of) || SECRET.test(wordsOf(of));
-  /** The account's name is asked for right before its password. */
+  /** True for an account's user name, which is asked for right before its password. */
   const isUser = (of) => {
     if (of.tagName !== 'INPUT') return false;
     const all = [...(of.form ?? of.getRootNode()).querySelectorAll('input')].filter((one) =>
@@ -39,7 +39,7 @@ export const LISTEN = String.raw`(() => {
     return id;
   };
   const quoted = (text) => JSON.stringify(text);
-  /** The words before an element, and selectors by them. */
+  /** The words before an element, and selectors that use them. */
   const beside = (of) => {
     for (let one = of, i = 0; one.parentElement && i < 4; one = one.parentElement, i += 1)
       for (let other = one.previousElementSibling; other; other = other.previousElementSibling) {
@@ -50,7 +50,7 @@ export const LISTEN = String.raw`(() => {
       }
     return { words: '', css: [] };
   };
-  /** All that points at an element beside its role and name. */
+  /** All that points at an element, apart from its role and name. */
   const known = (of, own) => {
     const near = beside(of);
     const { id, form } = of;
@@ -71,7 +71,7 @@ export const LISTEN = String.raw`(() => {
       ],
     };
   };
-  /** The one of several alike that an element is in: their number, and selectors of all of them. */
+  /** The list item that an element is in: the number of such items, and selectors of all of them. */
   const itemOf = (of) => {
     const bare = (one) => textOf(one).replace(/[\d.,]+/g, '');
     for (const isSame of [true, false]) {
@@ -100,7 +100,7 @@ export const LISTEN = String.raw`(() => {
     return null;
   };
   const say = (what) => window.farelockSaw(what).catch(() => false);
-  /** The element that an event presses, its words, and those close to it; null: a field, or nothing. */
+  /** The element that an event presses, its words, and those close to it; null for a field, or nothing. */
   const pressedBy = (event) => {
     const path = event.composedPath().filter((one) => one instanceof Element);
     const [from] = path;
@@ -116,7 +116,7 @@ export const LISTEN = String.raw`(() => {
       .filter((one) => one.length < 60 || one === own)
       .join('\n');
     const isAimless = !pressed.matches(CONTROLS) && (own === '' || own.length > 60 || pressed.querySelector(CONTROLS));
-    // A press beside everything is no step.
+    // A press on empty space is no step.
     if (isAimless && getComputedStyle(pressed).cursor !== 'pointer' && !PAYS.test(near)) return null;
     return { from: pressed === closest ? from : pressed, pressed, own, near };
   };
@@ -159,7 +159,7 @@ export const LISTEN = String.raw`(() => {
       const field = event.composedPath()[0];
       if (event.key !== 'Enter' || field.tagName !== 'INPUT' || !isField(field)) return;
       const { form } = field;
-      // A form's button gets a click of its own.
+      // Enter clicks the form's button, which is reported by itself.
       if ([...(form?.elements ?? [])].some((one) => /^(submit|image)$/.test(one.type))) return;
       const mayPay = PAYS.test(textOf(form ?? document.body));
       if (mayPay) hold(event);
@@ -181,7 +181,7 @@ export const LISTEN = String.raw`(() => {
       if (field.type === 'checkbox') return void say({ ...given, kind: field.checked ? 'tick' : 'untick' });
       if (field.type === 'radio') return void say({ ...given, kind: 'tick' });
       const account = given.isCard ? undefined : isSecret(field) ? 'password' : isUser(field) ? 'user' : undefined;
-      // The words of a person's own account stay in the page.
+      // What belongs to a person's own account stays in the page.
       void say({ ...given, kind: 'fill', account, value: account ? '' : (field.value ?? field.textContent) });
     },
     true,

@@ -7,7 +7,7 @@ const LOOK_MS = 1_000;
 const MOST_AROUND = 8;
 const AROUND =
   'fieldset,article,li,tr,form,section,dialog,[role=group],[role=region],[role=article],[role=listitem],[role=dialog],[role=row],[role=list],[role=radiogroup],ul,ol';
-/** An amount with its currency, which is another one the next day. */
+/** An amount with its currency, which may change any day. */
 const AMOUNT = /\p{Sc}\s?\d[\d.,' ]*|\b[A-Z]{3}\s?\d[\d.,']*|\b\d[\d.,' ]*\s?(?:\p{Sc}|[A-Z]{3}\b)/u;
 
 interface Named {
@@ -15,7 +15,7 @@ interface Named {
   readonly name: string;
 }
 
-/** The page's report of an element, beside its role and name. */
+/** What a page reports about an element, apart from its role and name. */
 export interface Known {
   readonly mark: string;
   /** Its own words, or those close to it. */
@@ -25,22 +25,22 @@ export interface Known {
   readonly css: readonly string[];
 }
 
-/** The role and name that a person would say; null: none. */
+/** The element's accessible role and name; null if it has none. */
 async function namedAs(one: Locator): Promise<Named | null> {
   const [line = ''] = (await one.ariaSnapshot({ timeout: LOOK_MS }).catch(() => '')).split('\n');
   return readNames(line)[0] ?? null;
 }
 
 export interface Found {
-  /** Null: nothing points at it alone. */
+  /** Null if nothing points at this element alone. */
   readonly target: Target | null;
   readonly role: string;
   readonly name: string;
-  /** The things around it, the inner one first. */
+  /** Named elements around it, the innermost first. */
   around(): Promise<readonly Named[]>;
 }
 
-/** The selectors of a frame and of those around it, the outer one first. */
+/** Selectors of a frame and of the frames around it, the outermost first. */
 async function framesOf(frame: Frame): Promise<string[]> {
   const outer = frame.parentFrame();
   return outer ? [...(await framesOf(outer)), await frameSelector(frame)] : [];
@@ -49,7 +49,9 @@ async function framesOf(frame: Frame): Promise<string[]> {
 const count = (scope: Frame | Locator, target: OneTarget): Promise<number> =>
   inScope(scope, target).filter({ visible: true }).count();
 
-/** Points at a marked element by role and name, label or CSS, so that one visible thing fits and no word is `isOurs`. */
+/**
+ * Finds a target that fits a marked element alone, by role and name, label or CSS, without words that `isOurs` knows.
+ */
 export async function targetOf(
   frame: Frame,
   known: Known,
@@ -57,7 +59,7 @@ export async function targetOf(
 ): Promise<Found> {
   const one = frame.locator(`[data-farelock-mark="${known.mark}"]`);
   const named = await namedAs(one);
-  // The text of a field is what was typed.
+  // A field's text is what was typed.
   const shown = isField && named?.role === 'text' ? null : named;
   const [first, ...within] = await framesOf(frame);
   const frames = first === undefined ? {} : { frame: within.length === 0 ? first : [first, ...within] };
@@ -95,7 +97,7 @@ async function outersOf(all: Locator): Promise<Named[]> {
   return (await Promise.all(inner.map(namedAs))).flatMap((one) => (one && one.role !== 'text' ? [one] : []));
 }
 
-/** Points at all of several things alike; null: nothing does. */
+/** Finds a target that fits exactly the items of a list; null if none does. */
 export async function listTarget(
   frame: Frame,
   { css, testId, count: wanted }: { readonly css: readonly string[]; readonly testId?: string; readonly count: number },
@@ -105,7 +107,7 @@ export async function listTarget(
   return null;
 }
 
-/** A name as a recipe keeps it: without an amount. */
+/** Leaves amounts, which change, out of a name; null if nothing is left. */
 export function lastingName(name: string): { readonly name: string; readonly exact?: true } | null {
   if (!AMOUNT.test(name)) return { name, exact: true };
   const parts = name.split(new RegExp(AMOUNT, 'gu')).map((one) => one.trim());
@@ -113,7 +115,7 @@ export function lastingName(name: string): { readonly name: string; readonly exa
   return /\p{L}/u.test(longest) ? { name: longest } : null;
 }
 
-/** Ways to point at an element, the best first, as docs/carriers.md has them. */
+/** Ways to point at an element, in the order of docs/carriers.md. */
 function pointers({ placeholder, testId, css }: Known, named: Named | null): OneTarget[] {
   const all: OneTarget[] = [];
   const lasting = named && lastingName(named.name);

@@ -5,16 +5,16 @@ import { escaped, filled, PLACE, type Values } from '../recipes/index.ts';
 import { contactValues } from '../to-till.ts';
 import { inventedTravellers } from '../trial/index.ts';
 
-/** A card for recordings: of the networks' test numbers, which no bank has given out. */
+/** A card for recordings, with a test number that no bank has issued. */
 export const RECORDED_CARD = { number: '4000000000000002', expiry: '2031-12', cvc: '737', holder: 'Nomen Nescio' };
 
-/** Dates without a sign between their parts. */
+/** Date formats without separators. */
 const RUNS = ['YYYYMMDD', 'DDMMYYYY', 'MMDDYYYY', 'DDMMYY', 'MMYY', 'MMYYYY'];
 const TOKENS = ['YYYY', 'MMMM', 'MMM', 'DD', 'MM', 'D', 'M', 'YY', 'dddd', 'ddd'];
-/** For dates with a month's name or a single digit: their days and months seldom have a leading zero. */
+/** For dates with a month's name or a single digit, as these seldom have leading zeros. */
 const SHORT = ['YYYY', 'MMMM', 'MMM', 'D', 'M', 'DD', 'MM', 'YY', 'dddd', 'ddd'];
 
-/** The words to type: the journey, the invented traveller, and the card. */
+/** Values to type: the journey, the invented traveller, and the card. */
 export function recordedValues(query: RoundTrip): Values {
   const [traveller] = inventedTravellers(1);
   return {
@@ -27,13 +27,13 @@ export function recordedValues(query: RoundTrip): Values {
 
 const bare = (text: string): string => text.replace(/[\s.-]/g, '').toLowerCase();
 
-/** Names that say nothing by themselves. */
+/** Names whose values are too common to be recognised. */
 const WEAK = /^adults$|\.(number|index|title|gender|phone_country)$|:iso$/;
 
-/** Our name for a typed text, such as `{passenger.born_on:DD/MM/YYYY}`; null: none of ours. */
+/** Our name for a typed text, such as `{passenger.born_on:DD/MM/YYYY}`; null if it is not our value. */
 export function placeholderOf(typed: string, values: Values, isOfCard = false): string | null {
   const names = Object.keys(values).filter((name) => name.startsWith('card.') === isOfCard && values[name]);
-  // A form asks for contacts once, and for names of each passenger.
+  // A form asks for a contact once, but for the names of each passenger.
   const first = names.filter((name) => /^contact\.(email|phone)/.test(name));
   for (const name of [...first, ...names]) {
     const value = values[name] ?? '';
@@ -50,7 +50,7 @@ export function placeholderOf(typed: string, values: Values, isOfCard = false): 
   return isOfCard ? null : composed(typed, values);
 }
 
-/** The format in which a date was typed; null: it is not that date. */
+/** The format in which a date was typed; null if the text is not that date. */
 function dateFormat(typed: string, value: string): string | null {
   if (!/^\d{4}-\d\d(-\d\d)?$/.test(value)) return null;
   const written = (format: string) => filled(`{date:${format}}`, { date: value }).toLowerCase();
@@ -66,7 +66,7 @@ function dateFormat(typed: string, value: string): string | null {
   return parts.has('none') || parts.size === 0 ? null : format;
 }
 
-/** The part of a date that a field asks for, such as the month of birth; null: none. */
+/** The part of a date that a field asks for, such as the month of birth; null if it asks for none. */
 export function datePart(typed: string, words: string, values: Values): string | null {
   if (!/day|month|year|birth|born|expir|valid|tag|monat|jahr|date|dob/i.test(words)) return null;
   const names = ['passenger.born_on', 'passenger.passport_expiry'];
@@ -77,7 +77,7 @@ export function datePart(typed: string, words: string, values: Values): string |
   return null;
 }
 
-/** Names of a text that several values make, such as a full name; null: it has other words, too. */
+/** Replaces values in a text, such as a full name, by their names; null if it has other words, too. */
 function composed(typed: string, values: Values): string | null {
   const names = ['passenger.given_name', 'passenger.family_name', 'origin_city', 'destination_city', 'origin'];
   const nameOf = new Map(
@@ -98,16 +98,15 @@ function composed(typed: string, values: Values): string | null {
   return text.includes('{') && !/[\p{L}\p{N}]/u.test(text.replaceAll(PLACE, '')) ? text : null;
 }
 
-/** Texts that have a word of the journey or of the invented traveller, which the next one does not have. */
+/** True for a text with a value of this journey or traveller, which the next one will not have. */
 export function hasValue(text: string, values: Values): boolean {
   const words = ` ${text.toLowerCase().replace(/[^\p{L}\p{N}@.+-]+/gu, ' ')} `;
   return Object.entries(values).some(
     ([name, value = '']) =>
       (!name.startsWith('card.') && value.length > 2 && words.includes(` ${value.toLowerCase()} `)) ||
-      // A code stays a part of what was in the field before.
+      // An airport's code may follow what was in the field before.
       (/^(origin|destination)$/.test(name) && value !== '' && text.includes(value)),
   );
 }
 
-/** Digits that could be a real card's. */
 export const isCardNumber = (typed: string): boolean => /^\d{13,19}$/.test(typed.replace(/[\s-]/g, ''));

@@ -7,17 +7,17 @@ import { placeIn, type Reading } from './watch.ts';
 
 type Place = readonly (string | number)[];
 
-/** A target that fits no longer, and what the doctor went on with in its place. */
+/** A target that no longer fits, and its replacement. */
 export interface Moved {
   readonly step: string;
   readonly place: Place;
   readonly saw: string;
   readonly was: Target;
-  /** null: nothing is like it. */
+  /** Null if nothing is like it. */
   readonly now: Near | null;
 }
 
-/** A field that a page writes in another way than it did. */
+/** A field that a page now writes in another form. */
 export interface Changed {
   readonly part: string;
   readonly field: string;
@@ -26,13 +26,13 @@ export interface Changed {
 }
 
 const MOST_MOVED = 12;
-/** A replacement is this like, and by so much more than the next. */
+/** The least likeness of a replacement, and its least lead over the next candidate. */
 const LIKE_ENOUGH = 0.45;
 const BY = 0.05;
 
 /**
- * Walks today's site up to the till. Where a target fits no longer and one thing is clearly the likest, goes on with that
- * one, so that a visit names all that moved.
+ * Walks today's site up to the till. If a target no longer fits and one element is clearly the most like it, goes on
+ * with that, so that one call names all that moved.
  */
 export async function examineRecipe(options: Omit<TrialOptions, 'until' | 'kept'>) {
   const moved: Moved[] = [];
@@ -62,7 +62,7 @@ export async function examineRecipe(options: Omit<TrialOptions, 'until' | 'kept'
   }
 }
 
-/** The one thing to go on with, never at the till and never what may pay. */
+/** The element to go on with; never at the till, and never one that may pay. */
 function replacementOf({ kind, part, saw, target, near }: Failure): Near | null {
   const [first, second] = near;
   const isGone = kind === 'misfit' && part !== 'till' && /^found (no|\d+) /.test(saw) && !mayPay(first?.words ?? '');
@@ -70,7 +70,7 @@ function replacementOf({ kind, part, saw, target, near }: Failure): Near | null 
   return first.likeness - (second?.likeness ?? 0) >= BY ? first : null;
 }
 
-/** A recipe with another value at a place. */
+/** Copies a recipe with another value at a place. */
 function put<T>(whole: T, [key, ...rest]: Place, value: unknown): T {
   if (key === undefined) return value as T;
   const changed = Array.isArray(whole) ? [...whole] : { ...whole };
@@ -79,7 +79,7 @@ function put<T>(whole: T, [key, ...rest]: Place, value: unknown): T {
   return changed as T;
 }
 
-/** Every step up to the till, with its state; those of walls and of branches may not be met. */
+/** Every step up to the till, with its state; steps within branches may not be met. */
 function stepsOf(recipe: Recipe, held: ReadonlySet<string>, moved: readonly Moved[], failure: Failure | null) {
   const parts = [
     ...[recipe.search.steps, recipe.fares?.steps, recipe.passengers.steps, recipe.extras.steps],
@@ -106,7 +106,7 @@ const everyStep = (steps: readonly Step[]): Step[] =>
 
 const shapeOf = (text: string): string => text.replace(/\d+/g, '9').replace(/\p{L}+/gu, 'a');
 
-/** Fields whose texts all have another form than in the trial before: digits and words in other places. */
+/** Fields whose texts all have another form than in the last trial: digits and words in other places. */
 export function changedReadings(
   before: readonly (Pick<Reading, 'field' | 'text'> & { readonly part: string })[],
   now: typeof before,

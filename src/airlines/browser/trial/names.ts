@@ -20,7 +20,7 @@ export const mayPay = (name: string): boolean => PAYS.test(name);
 
 const DRAW_MS = 3_000;
 
-/** Frames' own names in a recipe: by title, name or address. */
+/** Names a frame in a recipe, by its title, name, id or address. */
 export async function frameSelector(frame: Frame): Promise<string> {
   const element = await frame.frameElement();
   for (const attribute of ['title', 'name', 'id', 'src']) {
@@ -48,7 +48,6 @@ export async function namesOn({ page, account }: Pick<Visit, 'page' | 'account'>
   return shown.join('\n');
 }
 
-/** A text without secrets. */
 export const hidden = (text: string, secrets: readonly string[]): string =>
   secrets.filter(Boolean).reduce((left, one) => left.replaceAll(one, '…'), text);
 

@@ -3,18 +3,17 @@ import { isPayButton, isSeen, locate, shown, type Walk, wordsOf } from '../page/
 import type { OneTarget, Target } from '../recipes/index.ts';
 import { FIELD_ROLES, likeness, type Named, namesOn, readNames } from './names.ts';
 
-/** A target that fits a page, for one that does not. */
+/** A target that fits the page, in place of one that does not. */
 export interface Near {
   readonly target: Target;
   readonly words: string;
-  /** From 0 to 1. */
   readonly likeness: number;
 }
 
 const LEAST = 0.25;
 const MOST_NEAR = 5;
 
-/** Runs in a page: attributes that CSS can name, of what is visible. */
+/** Runs in a page: lists attributes of visible elements that a target can name. */
 const MARKS = `() => {
   const seen = new Set();
   for (const one of document.querySelectorAll('[id],[class],[data-testid],[placeholder]')) {
@@ -34,8 +33,8 @@ const wordIn = (target: OneTarget): string => {
 };
 
 /**
- * Finds what on the page is most like a target that fits nothing, or several things.
- * @param before the page's names in an earlier visit: what is new there is likelier
+ * Finds the elements most like a target that fits nothing, or several.
+ * @param before the page's names in an earlier visit; new ones are likelier
  */
 export async function nearestTo(walk: Walk, target: Target, before: string | null = null): Promise<Near[]> {
   if ('in' in target) {
@@ -73,7 +72,7 @@ export async function nearestTo(walk: Walk, target: Target, before: string | nul
   return checked(walk, all);
 }
 
-/** The nearest that fit one visible thing, and not the pay button. */
+/** Keeps the nearest that fit one visible element, and not the pay button. */
 async function checked(walk: Walk, all: readonly Near[]): Promise<Near[]> {
   const near: Near[] = [];
   const onPage = { ...walk, item: null };

@@ -35,14 +35,14 @@ import { type Near, nearestTo } from './nearest.ts';
 import { createWatch, digestOf, placeIn, settledNames } from './watch.ts';
 
 /**
- * Visits a carrier's site by a recipe as a purchase does, up to the till. A trial has no card and nothing to press with:
- * it goes the way of `to-till.ts`, and no module of it reaches the one that pays.
+ * Visits a carrier's site by a recipe as a purchase does, up to the till. A trial has no card and cannot pay: it goes
+ * the way of `to-till.ts`, and none of its modules reaches the one that pays.
  */
 
 export const TRIAL_PAGES = ['offers', 'fares', 'passengers', 'till'] as const;
 export type TrialPage = (typeof TRIAL_PAGES)[number];
 
-/** An invented traveller: N. N., the jurists' unknown name, with a telephone number kept for fiction. */
+/** An invented traveller: Nomen Nescio, an unknown person in law, with a phone number reserved for fiction. */
 const TRAVELLER: Passenger = {
   title: 'ms',
   given_name: 'Nomen',
@@ -66,13 +66,12 @@ const REFERENCE = 'trial';
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
 /**
- * Where a visit may begin: each is followed by the work that leads to the next. `flights` and `menu` are lists whose items
- * are still to be taken, as most pages forget such a choice.
+ * Pages where a visit may begin, in order. On `flights` and `menu` the choice is still to be made, as most pages forget
+ * it.
  */
 const STARTS = ['search', 'flights', 'fares', 'menu', 'passengers', 'extras', 'till'] as const;
 type Start = (typeof STARTS)[number];
 
-/** A page that the next trial may begin at. */
 interface Place {
   readonly start: Start;
   readonly url: string;
@@ -89,14 +88,14 @@ export interface Kept {
   readonly fares: readonly SoldFare[];
   readonly agreed: Money | null;
   readonly places: readonly Place[];
-  /** null: it came to the page that it was to come to. */
+  /** Null if the trial came to its last page. */
   readonly stoppedAt: RecipePart | null;
   readonly storageState: StorageState | null;
 }
 
 export interface Till {
   readonly total: Money;
-  /** The total is the fare's, without which nothing is bought. */
+  /** True if the total is the fare's price, as a purchase needs; null without such a price. */
   readonly isAgreed: boolean | null;
   /** Fields of the card and the pay button; none is touched. */
   readonly found: readonly TillTarget[];
@@ -105,11 +104,11 @@ export interface Till {
 export interface TillTarget {
   readonly place: readonly (string | number)[];
   readonly target: Target;
-  /** Visible things that fit: one is right. */
+  /** Number of visible elements that fit; 1 is right. */
   readonly count: number;
-  /** The thing that lies over the pay button; null: none, or this is no button. */
+  /** What covers the pay button; null if nothing does, or for other targets. */
   readonly cover: string | null;
-  /** Where it is not one. */
+  /** Replacements, if `count` is not 1. */
   readonly near: readonly Near[];
 }
 
@@ -127,14 +126,13 @@ export interface TrialOptions {
   readonly recipe: Recipe;
   readonly chromium: string | null | undefined;
   readonly visitMs: number;
-  /** The operator's, at this site. */
   readonly account?: Account | undefined;
   readonly nowMs: number;
   readonly query: RoundTrip;
   readonly until: TrialPage;
-  /** Of the trial before; null: begins with the search. */
+  /** What the last trial left; null to begin with the search. */
   readonly kept: Kept | null;
-  /** The names of a page in an earlier trial; null: unknown. */
+  /** The names of a page in an earlier trial; null if unknown. */
   readonly namesBefore?: ((part: RecipePart) => string | null) | undefined;
   readonly signal: AbortSignal;
 }
@@ -169,7 +167,10 @@ function beginRun(options: TrialOptions) {
   const isFurther = known !== null && TRIAL_PAGES.indexOf(options.until) > TRIAL_PAGES.indexOf(known.until);
   return {
     ...{ options, asked, digests },
-    /** The trial before of the same journey, where its search is the recipe's still and it has not come to its end. */
+    /**
+     * The last trial of the same journey, if the search is unchanged and that trial stopped early or this one goes
+     * further.
+     */
     known: known && isSame('search') && (known.stoppedAt !== null || isFurther) ? known : null,
     isSame,
     chromium: needBrowser(options.chromium, ['playwright-core']),
@@ -182,7 +183,7 @@ function beginRun(options: TrialOptions) {
     agreed: known?.agreed ?? null,
     till: null as Till | null,
     failure: null as Failure | null,
-    /** The flights of the last trial are sold or gone. */
+    /** True if the flights of the last trial are sold or gone. */
     isGone: false,
     places: [] as Place[],
     storageState: null as StorageState | null,
@@ -191,11 +192,12 @@ function beginRun(options: TrialOptions) {
 
 /**
  * Tries a recipe at its site.
- * @throws Problem `usage` for a journey that the recipe does not serve, `recipe_invalid` without its account, `browser_missing`
+ * @throws Problem `usage` for a journey that the recipe does not serve, `recipe_invalid` without its account,
+ *   `browser_missing`
  */
 export async function tryRecipe(options: TrialOptions) {
   const { recipe, query, until, account } = options;
-  // Codes are asked for behind the pay button.
+  // The bank asks for codes only after the pay button.
   const lack = lackIn(recipe, { account, mailFolder: true, codeFolder: true });
   if (lack) throw lackProblem(lack);
   if (!isServed(recipe, query)) {
@@ -239,7 +241,7 @@ async function findOffers(run: Run): Promise<void> {
   });
 }
 
-/** Goes on from the flights, as far as the trial is to come. */
+/** Goes on from the flights to the trial's last page. */
 async function walkOn(run: Run, { flights }: FoundOffer): Promise<void> {
   const { query, until } = run.options;
   const trip = {
@@ -251,7 +253,7 @@ async function walkOn(run: Run, { flights }: FoundOffer): Promise<void> {
   await visiting(run, places.length > 0 ? (run.known?.storageState ?? null) : null, async (visit) => {
     const way = wayOf(visit, trip);
     const begun = STARTS.indexOf(await resumed(run, visit, places));
-    /** Does what is left of the way up to a page, and notes the page. */
+    /** Goes to a page unless the visit began there or later, and notes the page. */
     const upTo = async (start: Start, work: () => Promise<unknown>) => {
       if (begun >= STARTS.indexOf(start)) return;
       await work();
@@ -292,7 +294,7 @@ async function takeCheapest(
   await takeFare(walk, seen, cheapest, cheapest.totalAmountDecimal);
 }
 
-/** Goes to the latest page of the last trial that is as it was left, choices included. */
+/** Opens the latest page of the last trial that is still as it was left, choices included. */
 async function resumed(run: Run, visit: Visit, places: readonly Place[]): Promise<Start> {
   for (const place of [...places].reverse()) {
     const answer = await visit.page
@@ -326,7 +328,7 @@ async function tillOf(walk: Walk, agreed: Money | null): Promise<Till> {
   return { total, isAgreed: agreed && isSamePrice(total, agreed), found };
 }
 
-/** A button that is disabled until the card is there is no fault. */
+/** What covers the button. One that is disabled until the card is there is no fault. */
 const coverOf = (walk: Walk, target: Target): Promise<string | null> =>
   free(walk, target, 'till (pay)', 0).then(
     () => null,
@@ -336,7 +338,7 @@ const coverOf = (walk: Walk, target: Target): Promise<string | null> =>
     },
   );
 
-/** Visits once, and notes how it failed. */
+/** Visits once, and notes a failure. */
 async function visiting(
   run: Run,
   storageState: StorageState | null,
@@ -370,7 +372,7 @@ async function visiting(
   }
 }
 
-/** @throws what is no end of a visit */
+/** Describes how a visit failed. @throws errors that do not end a visit */
 async function failureOf({ options, watch }: Run, visit: Visit, error: unknown): Promise<Failure> {
   const { recipe, query } = options;
   const nothing = { target: null, place: null, near: [] };
@@ -406,7 +408,6 @@ async function failureOf({ options, watch }: Run, visit: Visit, error: unknown):
   return { ...failed, target, place, near };
 }
 
-/** Places within the items of a list. */
 const isInItem = (place: readonly (string | number)[]): boolean => place.includes('read') || place.includes('choose');
 
 function listOf({ search, fares }: Recipe, place: readonly (string | number)[]): Target | null {

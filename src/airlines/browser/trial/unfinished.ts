@@ -4,7 +4,7 @@ import type { TrialPage } from './trial.ts';
 
 const NOWHERE = { css: '#nowhere' };
 
-/** Parts after the page that a trial is to come to, which may be unfinished. */
+/** Stand-ins for the parts after a trial's last page, which may be unfinished. */
 const INSTEAD: Readonly<Record<string, unknown>> = {
   fares: { list: NOWHERE, price_for: 'all', read: { price: {} } },
   passengers: { steps: [] },
@@ -22,8 +22,8 @@ const NEEDED: Readonly<Record<TrialPage, readonly string[]>> = {
 };
 
 /**
- * Reads one recipe, of which only the parts up to a page need be finished.
- * @param url its site's address instead of its own
+ * Reads a recipe in which only the parts up to a page need be finished.
+ * @param url an address in place of its site's
  * @throws Problem `recipe_invalid`
  */
 export function recipeToTry(file: string, url: (code: string) => string | undefined, until: TrialPage): Recipe {

@@ -4,7 +4,6 @@ import { pause, shown, walkOf } from '../page/index.ts';
 import type { Recipe, RecipePart } from '../recipes/index.ts';
 import { namesOn } from './names.ts';
 
-/** A page that a trial came to. */
 export interface SeenPage {
   readonly part: RecipePart;
   readonly path: string;
@@ -16,7 +15,7 @@ export interface SeenPage {
 export interface Reading {
   readonly part: RecipePart;
   readonly field: string;
-  /** The page's; null: nothing was there. */
+  /** The page's text; null if nothing was there. */
   readonly text: string | null;
   readonly value: unknown;
 }
@@ -25,7 +24,7 @@ const DRAW_MS = 5_000;
 const SETTLES_MS = 200;
 const MOST_SETTLING_MS = 3_000;
 
-/** A place in a recipe by identity, such as `search.steps[1].at`; null: it is not of this recipe. */
+/** The place of an object in a recipe, such as `search.steps[1].at`; null if it is not in there. */
 export function placeIn(recipe: unknown, wanted: object): (string | number)[] | null {
   if (recipe === wanted) return [];
   if (recipe === null || typeof recipe !== 'object') return null;
@@ -57,7 +56,7 @@ export function createWatch(recipe: Recipe) {
   let last = '';
   let on: Visit | null = null;
   let visits = 0;
-  /** Readings of earlier visits, which come first. */
+  /** Number of readings of earlier visits, which come first. */
   let readBefore = 0;
 
   async function look(part: RecipePart, isEnd = false): Promise<void> {
@@ -82,7 +81,7 @@ export function createWatch(recipe: Recipe) {
       await look(part).catch(() => undefined);
     },
     read(part, field, text, value) {
-      // A list that a later visit reads again is one list.
+      // Replaces what an earlier visit read of this field.
       for (let i = readBefore - 1; i >= 0; i--) {
         if (readings[i]?.part === part && readings[i]?.field === field) readBefore -= readings.splice(i, 1).length;
       }
@@ -94,7 +93,6 @@ export function createWatch(recipe: Recipe) {
     get visits() {
       return visits;
     },
-    /** The visit whose pages are looked at. */
     attend(visit: Visit) {
       on = visit;
       visits += 1;
@@ -104,7 +102,7 @@ export function createWatch(recipe: Recipe) {
   };
 }
 
-/** A picture of the whole page resizes the window, which closes open list boxes: only the last one may. */
+/** Takes a screenshot: the last one of the whole page, which resizes the window and so closes list boxes. */
 const draw = ({ page }: Visit, isEnd: boolean): Promise<Buffer | null> =>
   page.screenshot({ animations: 'disabled', timeout: DRAW_MS, fullPage: isEnd }).catch(() => null);
 
