@@ -304,12 +304,12 @@ async function airline<T>(ports: EffectPorts, effect: AirlineEffect<T>): Promise
       const refused = effect.refused(error);
       const code = isProblem(error) ? error.code : typeof refused === 'string' ? refused : 'no_answer';
       const told = effect.told?.(error) ?? null;
-      const said = { error: code, ...(told && { detail: JSON.stringify(told) }) };
+      const failure = { error: code, ...(told && { detail: JSON.stringify(told) }) };
       if (refused) {
-        await end(ports, row, 'failed', said);
+        await end(ports, row, 'failed', failure);
         throw error;
       }
-      await end(ports, row, 'sent', said);
+      await end(ports, row, 'sent', failure);
       const found = await effect.find();
       if (found === 'unknown') throw isProblem(error) ? error : unknownOutcome();
       if (!found) {

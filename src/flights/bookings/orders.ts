@@ -97,7 +97,7 @@ export async function keepCurrent(ports: ChangePorts, order: KeptOrder, fresh: P
   const endedBy = change === 'cancelled' ? 'airline' : stays;
   const document = JSON.stringify(shown);
   if (document === order.document) return shown;
-  const tell = change === null ? null : await told(ports, order, { change, kept, next });
+  const tell = change === null ? null : await noticesOf(ports, order, { change, kept, next });
   await inTurn(store, [`intents:${order.intent_id}`], async (tx) => {
     const written = await tx
       .updateTable('orders')
@@ -166,7 +166,7 @@ const SAID: Readonly<Record<OrderChange['change'], string>> = {
 };
 
 /** Prepares mail, page and audit of a change, once each. A change that is undone and made again counts as new. */
-async function told(
+async function noticesOf(
   ports: ChangePorts,
   { order_id, intent_id, changed_at_ms: before }: KeptOrder,
   changed: OrderChange,

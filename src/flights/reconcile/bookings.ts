@@ -290,7 +290,7 @@ async function giveBack(tools: Tools, one: Case): Promise<void> {
   const { account } = one;
   if (!account) return;
   // The escrow's address is the subject of its effect, as the intent's id is unknown.
-  const stand = {
+  const terms = {
     ...{ intent_id: account.address, escrow_address: account.address, vault_address: account.vault },
     escrow_kind: account.kind === 'intent' ? ('opened' as const) : ('authorized' as const),
     ...{
@@ -301,7 +301,7 @@ async function giveBack(tools: Tools, one: Case): Promise<void> {
     },
     ...{ amount: asInteger(account.amount), refund_after_ms: Number(account.refundAfter) * 1000 },
   };
-  await tools.escrows.refund(stand, undefined, { closes: true }).catch((error: unknown) => {
+  await tools.escrows.refund(terms, undefined, { closes: true }).catch((error: unknown) => {
     // The effect is recorded, so the worker can finish it.
     if (!isProblem(error, 'not_final')) throw error;
   });

@@ -39,8 +39,8 @@ export async function freshQuote(ports: FlightsPorts, row: RefundRequestRow): Pr
   const orderId = await quotable(ports, row);
   if (orderId === null) return null;
   if (isAgreed(row) || (await isBegun(ports, row))) return quoteOf(row);
-  const told = (await ports.provider?.cancellationQuote?.(orderId)) ?? null;
-  const quote = quoteFrom(told, ports.clock.now());
+  const answer = (await ports.provider?.cancellationQuote?.(orderId)) ?? null;
+  const quote = quoteFrom(answer, ports.clock.now());
   await ports.store
     .updateTable('refund_requests')
     .set({ airline_quote: JSON.stringify(quote) })
@@ -103,11 +103,11 @@ export async function quotable({ store, provider }: FlightsPorts, row: RefundReq
   return isAskable(order.provider_order_id) ? order.provider_order_id : null;
 }
 
-const quoteFrom = (told: CancellationQuote | null, nowMs: number): AirlineQuote => ({
-  quote_id: told?.quoteId ?? null,
-  refund_amount_decimal: told?.refundAmountDecimal ?? null,
-  refund_currency: told?.refundCurrency ?? null,
-  refund_to: told?.refundTo ?? null,
-  expires_at: told?.expiresAtMs == null ? null : instant(told.expiresAtMs),
+const quoteFrom = (answer: CancellationQuote | null, nowMs: number): AirlineQuote => ({
+  quote_id: answer?.quoteId ?? null,
+  refund_amount_decimal: answer?.refundAmountDecimal ?? null,
+  refund_currency: answer?.refundCurrency ?? null,
+  refund_to: answer?.refundTo ?? null,
+  expires_at: answer?.expiresAtMs == null ? null : instant(answer.expiresAtMs),
   quoted_at: instant(nowMs),
 });
