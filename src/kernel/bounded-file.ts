@@ -11,7 +11,7 @@ interface Bound {
   readonly check?: (file: ReturnType<typeof fstatSync>) => void;
 }
 
-/** null for an irregular, large or unreadable file. */
+/** Reads a small regular file; returns null for any other or unreadable file. */
 export function smallText(path: string): string | null {
   try {
     return readBounded(path, { mostBytes: SMALL_BYTES, isRegular: true })?.toString('utf8') ?? null;
@@ -20,7 +20,7 @@ export function smallText(path: string): string | null {
   }
 }
 
-/** Reads a file at a stranger's path: a link to /dev/zero has no end. @returns null for a larger or irregular file */
+/** Reads a file of limited size: a link may lead to /dev/zero. @returns null for a larger or irregular file */
 export function readBounded(path: string, { mostBytes, isRegular = false, check }: Bound): Buffer | null {
   const flags = constants.O_RDONLY | (isRegular ? (constants.O_NONBLOCK ?? 0) : 0);
   const file = openSync(path, flags);

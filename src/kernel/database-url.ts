@@ -1,12 +1,12 @@
 const POSTGRES = /^postgres(ql)?:\/\//;
 
-/** True for an address of PostgreSQL, of one server or several. */
+/** True for a PostgreSQL address, of one server or several. */
 export const isDatabaseUrl = (url: string): boolean =>
   POSTGRES.test(url) && addressesOf(url).every((one) => URL.canParse(one));
 
 /**
- * The servers of an address, as libpq writes several: `postgres://user@one:5432,two:5432/farelock`, or
- * `?host=/run/one,/run/two`. One of them takes writes; the others follow it until one is promoted.
+ * Splits an address of several servers, written as in libpq: `postgres://user@one:5432,two:5432/farelock`, or
+ * `?host=/run/one,/run/two`. One server takes writes; the others follow it until one is promoted.
  */
 export function addressesOf(url: string): string[] {
   const [, begin = '', hosts = '', path = '', query = ''] =

@@ -1,13 +1,13 @@
 interface Rules {
-  /** After this the next is asked beside it. */
+  /** Without an answer for this long, the next call starts too. */
   readonly patienceMs: number;
-  /** Errors that the others would repeat. */
+  /** True for an error that every other call would repeat. */
   readonly isFinal: (error: unknown) => boolean;
-  /** Called with the places of unanswered earlier ones. */
+  /** Called with the index of each earlier call that the winner overtook. */
   readonly overtaken?: (place: number) => void;
 }
 
-/** Asks in order, the next upon a failure or slow answer; an answer aborts the rest. @throws the last or final error */
+/** Makes calls in order until one answers, which aborts the rest. @throws the last error, or the first final one */
 export function firstAnswer<T>(
   asks: readonly ((signal: AbortSignal) => Promise<T>)[],
   { patienceMs, isFinal, overtaken }: Rules,

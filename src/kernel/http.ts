@@ -1,4 +1,4 @@
-/** Plain requests and answers: the platform's classes load an HTTP client, a third of a short command's time. */
+/** Plain requests and answers: Node's own classes load an HTTP client, a third of a short command's time. */
 
 export type HttpHeaders = Readonly<Record<string, string>>;
 
@@ -9,7 +9,7 @@ export interface HttpRequest {
   readonly body: HttpBody;
   /** Aborted when the answer is no longer wanted. */
   readonly signal?: AbortSignal | undefined;
-  /** Facts learnt while it is answered, for logs and metrics. */
+  /** Facts learnt while answering, for logs and metrics. */
   readonly trail?: Trail | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Trail {
   intentId?: string | undefined;
 }
 
-/** Text (perhaps empty), or arriving bytes. */
+/** Text, which may be empty, or a stream of bytes. */
 type HttpBody = string | AsyncIterable<Uint8Array>;
 
 /** Sends a request within this process or over the network. */
@@ -29,7 +29,7 @@ export type Fetch = (request: HttpRequest & { readonly body: string }) => Promis
 export class HttpResponse {
   readonly headers: HttpHeaders;
 
-  /** @param body null for none, unlike an empty text */
+  /** @param body null for no body, which differs from an empty one */
   constructor(
     readonly status: number,
     readonly body: string | null,
@@ -42,14 +42,13 @@ export class HttpResponse {
 export const json = (value: unknown, status = 200, headers: HttpHeaders = {}): HttpResponse =>
   new HttpResponse(status, JSON.stringify(value), { 'content-type': 'application/json', ...headers });
 
-/** Lower-cases header names. */
 export const lowerCase = (headers: HttpHeaders): HttpHeaders =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()]));
 
 export const headerOf = ({ headers }: { readonly headers: HttpHeaders }, name: string): string | null =>
   headers[name.toLowerCase()] ?? null;
 
-/** Reads a body up to a limit, past which it is null. */
+/** Reads a body; returns null if it is larger than the limit. */
 export async function readBody(body: HttpBody, mostBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -7,8 +7,8 @@ export interface Ids {
   /** Makes an unguessable id such as `int_01J…`: 48 bits of time, 80 random. */
   next(prefix: IdPrefix): string;
   /**
-   * Makes an id of 16 random characters (80 bits) and 16 of `commit`'s hash over the former: a proof without storage.
-   * Holders of the proof can compute the last 16, so the random ones keep it secret.
+   * Makes an id of 16 random characters (80 bits) and 16 from `commit`'s hash of them: it proves what was hashed, with
+   * nothing stored. Only the random characters keep the id secret: the others can be computed from them.
    */
   committed(prefix: IdPrefix, commit: (start: string) => Uint8Array): string;
   /** Makes a support code: `FLK-` and 16 Crockford characters (80 random bits) in groups of four. */
@@ -34,7 +34,7 @@ function crockford(bytes: Uint8Array, characters: number): string {
   return text;
 }
 
-/** The least id of a moment: ids made before it are smaller. */
+/** The smallest id of a moment: ids made earlier sort before it. */
 export function idFrom(prefix: IdPrefix, ms: number): string {
   const time = Buffer.alloc(16);
   time.writeUIntBE(Math.max(0, Math.floor(ms)), 0, 6);

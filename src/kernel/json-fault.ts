@@ -1,6 +1,6 @@
 interface JsonFault {
   readonly message: string;
-  /** Both from 1. */
+  /** Line and column count from 1. */
   readonly line: number;
   readonly column: number;
 }
@@ -20,7 +20,7 @@ class Fault extends Error {
   }
 }
 
-/** The first fault of a text that should be JSON, with its place, which `JSON.parse` does not always give; null: none. */
+/** Finds the first fault in JSON and its place, which `JSON.parse` does not always give. Null for valid JSON. */
 export function jsonFault(text: string): JsonFault | null {
   let at = 0;
   const skip = (pattern: RegExp): boolean => {

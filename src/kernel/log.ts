@@ -2,7 +2,7 @@ import { withoutAddressKeys } from './shown-url.ts';
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Logs names and ids as JSON lines, never bodies, keys, codes and headers; the guard below drops private fields. */
+/** Logs names and ids, never bodies, keys, codes or headers; `SECRET_FIELD` hides private fields all the same. */
 export type Log = (
   level: LogLevel,
   event: string,

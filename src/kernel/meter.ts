@@ -1,25 +1,25 @@
-/** Measurements of a process, by what is measured. Their labels have few values each: no ids, no addresses of people. */
+/** The measurements of a process and their labels. A label has few values: no ids, no addresses of people. */
 export interface Measured {
   /** `route`: the declared path. */
   request: { readonly route: string; readonly method: string; readonly code: string };
   /** A request that was turned away under load. */
   shed: { readonly why: 'requests' | 'event_loop' };
-  /** A payment's outcome; with the time from sending to knowing, for those that were sent here. */
+  /** A payment's outcome, with the seconds from sending to the outcome if this process sent it. */
   payment: { readonly outcome: 'settled' | 'refused' | 'failed' | 'unknown' };
   rpc: { readonly endpoint: string; readonly method: string; readonly result: string };
-  /** Slots by which an answer was behind the newest known one, not seconds. */
+  /** Counts the slots, not seconds, that an answer is behind the newest known slot. */
   slot_lag: { readonly endpoint: string };
   airline: { readonly airline: string; readonly call: string; readonly result: string };
 }
 
-/** Takes a measurement; some have seconds. */
+/** Takes a measurement. `amount`: seconds, or the slots of `slot_lag`. */
 export type Meter = <M extends keyof Measured>(what: M, labels: Measured[M], amount?: number) => void;
 
 export const noMeter: Meter = () => undefined;
 
-/** Runs `work` and gives its error (undefined: none) and seconds to `ended`. */
+/** Runs `work`, then calls `ended` with its error, if any, and the seconds it took. */
 export async function timed<T>(work: () => Promise<T>, ended: (error: unknown, seconds: number) => void): Promise<T> {
-  // The clock of node:perf_hooks takes ten modules to load.
+  // node:perf_hooks would load ten modules.
   const begun = process.uptime();
   const seconds = () => process.uptime() - begun;
   try {

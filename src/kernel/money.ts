@@ -20,26 +20,26 @@ export function parseUsdc(decimal: string): AtomicUsdc {
 /** Writes lamports as SOL: `10`, `9.99999`. */
 export const formatSol = (lamports: bigint): string => decimalOf(lamports, 9);
 
-/** A JSON and database integer; amounts are far below 2^53. */
+/** Converts an amount for JSON and the database; amounts are far below 2^53. */
 export const asInteger = (amount: bigint): number => {
   const value = Number(amount);
   if (!Number.isSafeInteger(value)) throw new RangeError('amount beyond 2^53');
   return value;
 };
 
-/** A partner order's amount, in the schema too. */
+/** The form of a partner order's amount, which the schema uses too. */
 export const DECIMAL_FORM = /^(0|[1-9]\d{0,17})(?:\.(\d{1,18}))?$/;
 
 export const isDecimal = (text: string): boolean => DECIMAL_FORM.test(text);
 
-/** Reads a checked decimal exactly in units of 10^-decimals. */
+/** Converts a valid decimal exactly to units of 10^-decimals. */
 export function unitsOf(decimal: string, decimals: number = ORDER_DECIMALS): bigint {
   const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
   if (whole === undefined || fraction.length > decimals) throw new Error('not a decimal');
   return BigInt(whole + fraction.padEnd(decimals, '0'));
 }
 
-/** `1.50` equals `1.5`. */
+/** Compares by value: `1.50` equals `1.5`. */
 export function compareDecimals(a: string, b: string): -1 | 0 | 1 {
   const [x, y] = [unitsOf(a), unitsOf(b)];
   return x < y ? -1 : x > y ? 1 : 0;

@@ -1,10 +1,10 @@
 import { type Problem, problem } from './problems.ts';
 
-/** A missing optional native package, omitted on request or after a failed download; null for other errors. */
+/** Turns the error of a missing optional native package into a problem. Returns null for other errors. */
 export function missingNative(error: unknown): Problem | null {
   if (!(error instanceof Error)) return null;
   const [, name] = /^Cannot find module '(@libsql\/[\w-]+|litesvm-[\w-]+)'/.exec(error.message) ?? [];
-  // litesvm tries several names, and names none in its error.
+  // litesvm tries several packages, and its error names none of them.
   if (name === undefined && !error.message.startsWith('Cannot find native binding')) return null;
   const said = name ?? `litesvm-${process.platform}-${process.arch}`;
   return problem('native_missing', {

@@ -26,7 +26,7 @@ export function editDistance(from: string, to: string, most = 3): number {
 
 export const mistakesIn = (word: string): number => (word.length <= 3 ? 1 : word.length <= 8 ? 2 : 3);
 
-/** Suggests names by fewest changes, else by beginning or content, ignoring case and `-` for `_`. */
+/** Suggests the names that need fewest changes, then names that begin with or contain the text. `-` equals `_`. */
 export function nearest(given: string, names: readonly string[], limit = 3): string[] {
   const plain = (text: string) => text.toLowerCase().replaceAll('-', '_');
   const wanted = plain(given);

@@ -7,11 +7,11 @@ const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
 /** `unsent`: no connection was made. */
 interface NetworkFailure {
   readonly kind: 'unsent' | 'lost';
-  /** A word such as ECONNREFUSED, without a message's addresses or headers. */
+  /** A word such as ECONNREFUSED; a message could contain addresses or headers. */
   readonly reason: string;
 }
 
-/** Sends requests. Redirects, by default unfollowed, would carry keys, codes and passengers past the agreed hosts. */
+/** Sends requests. By default it follows no redirect, which would carry keys, codes and passengers to other hosts. */
 export const overNetwork =
   (redirect: 'manual' | 'follow' | 'error' = 'manual', mostBytes = MOST_ANSWER_BYTES): Fetch =>
   async ({ url, body, signal, ...rest }) => {
@@ -22,10 +22,10 @@ export const overNetwork =
     return new HttpResponse(status, new TextDecoder().decode(bytes), Object.fromEntries(headers));
   };
 
-/** Connection errors before a byte was written. */
+/** Codes of connection errors that happen before a byte is sent. */
 const NEVER_CONNECTED = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
-/** Classes unknown errors as `lost`. */
+/** Classifies a failed request; unknown errors count as `lost`. */
 export function networkFailure(error: unknown): NetworkFailure {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const causes = cause instanceof AggregateError ? cause.errors : [cause];
@@ -41,7 +41,7 @@ function isConnecting(cause: unknown): boolean {
   return syscall === 'connect' || syscall === 'getaddrinfo' || NEVER_CONNECTED.test(code ?? '');
 }
 
-/** One client's part of an address: a whole /64 in IPv6. */
+/** The network that counts as one client: an IPv4 address, or an IPv6 /64. */
 export function clientNetwork(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   return isIPv6(plain) ? networkOf(plain) : plain;

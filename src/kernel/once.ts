@@ -1,10 +1,10 @@
 interface Once<A extends readonly unknown[], T> {
   (...given: A): Promise<T>;
-  /** The opened or opening value; null before, and after a failure. */
+  /** The value, even while it opens; null before the first use and after a failure. */
   opened(): Promise<T> | null;
 }
 
-/** Opens on first use and keeps successes; only concurrent callers share a failure. */
+/** Opens a value on first use and keeps it. A failure is not kept: the next call tries again. */
 export function once<A extends readonly unknown[], T>(open: (...given: A) => Promise<T>): Once<A, T> {
   let opening: Promise<T> | null = null;
   const ask = (...given: A): Promise<T> => {

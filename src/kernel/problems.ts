@@ -3,8 +3,8 @@ import type { NextStep } from './shell-word.ts';
 import { plainUsdc, type Usdc } from './usdc.ts';
 
 /**
- * Expected failures. Codes are contractual (spec/flight-service.md, Errors; CONTRACT, sections 1, 7 and 15), words are
- * for people. `status`: HTTP, absent for the tool's own; `exit`: the exit code; `fix`: the next step.
+ * An expected failure. Its code is contractual (spec/flight-service.md, Errors; CONTRACT, sections 1, 7 and 15), its
+ * words are for people. `status`: of HTTP, absent for the tool's own failures; `exit`: the tool's exit code.
  */
 export interface ProblemKind {
   readonly status?: number;
@@ -12,9 +12,9 @@ export interface ProblemKind {
   readonly message: string;
   readonly fix: string;
   readonly retryable?: true;
-  /** The failed call was free, as a sentence after the fix says. */
+  /** The failed call cost nothing; a sentence after the fix says so. */
   readonly charged?: 'nothing';
-  /** Helpful commands; options of the failed one in braces. `cli/interruption/failed.ts` knows those in <>. */
+  /** Next commands. `{}`: the value of an option of the failed command; `<>`: see `cli/interruption/failed.ts`. */
   readonly next?: readonly string[];
 }
 
@@ -24,16 +24,16 @@ export const PROBLEMS = catalogue as Readonly<Record<ProblemCode, ProblemKind>>;
 
 type ProblemDetail = Record<string, unknown>;
 
-/** Text whose amounts depend on the reader. */
+/** A text, or a function that writes its amounts for the reader: mainnet's are marked. */
 export type Text = string | ((usdc: Usdc) => string);
 
-/** The failed call's cost: nothing, or nothing beyond an earlier payment in atomic USDC. */
+/** The cost of the failed call: nothing, or nothing beyond the atomic USDC paid before it. */
 export type Charged = 'nothing' | { readonly before: bigint };
 
 export interface ProblemOptions {
   readonly message?: Text;
   readonly fix?: Text;
-  /** Beside its own fix; the catalogue's covers the rest. */
+  /** Set it together with `fix`; without an own `fix` the catalogue's value applies. */
   readonly charged?: Charged | undefined;
   readonly detail?: ProblemDetail;
   /** Seconds, for `Retry-After`. */
@@ -95,7 +95,7 @@ export const problem = (code: ProblemCode, options?: ProblemOptions): Problem =>
 
 type Words = Pick<ProblemOptions, 'message' | 'fix' | 'charged' | 'next' | 'detail'>;
 
-/** Changes a problem's words, details or next steps. */
+/** Copies a problem with other words, details or next steps. */
 export const reworded = (error: Problem, changes: Words): Problem =>
   new Problem(error.code, {
     ...error.options,

@@ -4,7 +4,7 @@ import { readBounded } from './bounded-file.ts';
 import { problem } from './problems.ts';
 import { damaged, readJsonOf, storageProblem, writeOnce } from './storage.ts';
 
-/** Encrypts (`v1.<key id>.<base64url>`) and hashes. Older keys of the ring still decrypt: rotation touches no row. */
+/** Encrypts (`v1.<key id>.<base64url>`) and hashes. Older keys still decrypt, so a rotation rewrites no row. */
 export interface Secrets {
   /** AES-256-GCM; `place` (table, column, row) is authenticated, so moved values do not decrypt. */
   encrypt(place: string, clear: string): string;
@@ -25,9 +25,9 @@ type RingKey = KeyRing['keys'][number];
 const newKey = (): RingKey => ({ id: randomBytes(4).toString('hex'), secret: randomBytes(32).toString('base64') });
 
 /**
- * Opens or creates (0600) the key ring at `path`; linking it into place makes concurrent starts agree. Keys added later
- * have files beside it: the ring's own is never written again.
- * @param current the key that encrypts (default: the ring's first)
+ * Opens the key ring at `path`, or creates it (0600); it is linked into place, so concurrent starts agree. Its file is
+ * never written again: each key added later has a file beside it.
+ * @param current the id of the key that encrypts (default: the ring's first)
  */
 export function openSecrets(path: string, current?: string): Secrets {
   if (!existsSync(path)) {
@@ -43,19 +43,19 @@ function readRing(path: string): KeyRing {
   return ring;
 }
 
-/** The ids of a ring's own keys, the one that encrypts first. */
+/** The ids of the keys in the ring's own file, beginning with the default for encryption. */
 export const ringIds = (path: string): readonly string[] => readRing(path).keys.map(({ id }) => id);
 
 const besideRing = (path: string, id: string): string => path.replace(/\.json$/, `-${id}.json`);
 
-/** Makes a key beside a ring. @returns its id */
+/** Makes a key in a file beside the ring. @returns its id */
 export function addRingKey(path: string): string {
   const key = newKey();
   writeOnce(besideRing(path, key.id), `${JSON.stringify({ keys: [key] } satisfies KeyRing)}\n`);
   return key.id;
 }
 
-/** @throws Problem `operator_key_unusable` */
+/** Reads a key from its file beside the ring. @throws Problem `operator_key_unusable` */
 function keyBeside(path: string, id: string): RingKey {
   const file = besideRing(path, id);
   const key = /^\w{1,32}$/.test(id) && existsSync(file) ? readRing(file).keys.find((one) => one.id === id) : undefined;
@@ -82,7 +82,7 @@ function isRing(value: unknown): value is KeyRing {
 
 const MOST_LINE_BYTES = 4096;
 
-/** Reads a private file's one line, created if missing and never overwritten. @param prefix the line's beginning */
+/** Reads the one line of a private file, made if missing and never overwritten. @param prefix the line's beginning */
 export function ensureLine(path: string, prefix: string, make: () => string): string {
   const read = (): string | null => {
     try {
@@ -109,7 +109,7 @@ function secretsFrom(ring: KeyRing, path: string, currentId: string | undefined)
   };
   const current = keyOf(currentId ?? ring.keys[0]?.id ?? '');
   const derived = new Map<string, Buffer>();
-  /** Caches the few purposes' keys, which every row needs. */
+  /** Caches derived keys: every row needs one, and the purposes are few. */
   const derive = (secret: string, purpose: string): Buffer => {
     const name = `${secret} ${purpose}`;
     const known =

@@ -6,7 +6,7 @@ export const quoted = (text: string): string =>
 /** A next step: a command of this tool, or another shell line. */
 export type NextStep = { readonly argv: readonly string[] } | { readonly shell: string };
 
-/** A command; a value is one word, a list several. */
+/** Builds a command of this tool; a text value becomes one word, a list several. */
 export const farelock = (
   texts: readonly string[],
   ...values: readonly (string | readonly string[])[]
@@ -20,7 +20,7 @@ export const shell = (texts: readonly string[], ...values: readonly string[]): N
 
 const PLACE = /^<[a-z-]+>$/;
 
-/** The typed line, with addresses' keys removed. */
+/** Writes a step as a command line, without the keys in addresses. */
 export const lineOf = (step: NextStep): string =>
   'shell' in step ? step.shell : ['farelock', ...step.argv.map(wordWithoutKeys)].join(' ');
 

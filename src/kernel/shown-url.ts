@@ -1,10 +1,10 @@
-/** An address with `…` for possible secrets: credentials before the host, query, fragment, and keys in the path. */
+/** Replaces possible secrets of an address by `…`: credentials before the host, query, fragment, keys in the path. */
 export function shownUrl(address: string): string {
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:\/\/)(.*)$/is.exec(address) ?? [];
   if (scheme === '') return address;
   const [, place = '', query = ''] = /^([^?#]*)(.*)$/s.exec(rest) ?? [];
   const host = place.lastIndexOf('@') + 1;
-  // A password with a bare ? or # may be anything before the last @.
+  // A password may contain a bare ? or #: everything before the last @ may belong to it.
   if (host === 0 && query.includes('@')) return `${scheme}…`;
   const [name = '', ...path] = place.slice(host).split('/');
   const parts = path.map((part) => (isPlainWord(part) ? part : '…'));
@@ -20,10 +20,10 @@ export const withoutAddressKeys = (text: string): string =>
 const isPlainWord = (part: string): boolean =>
   part.length < KEY_LENGTH && /^(v\d{1,3}|[a-z]+([-_.][a-z]+)*)?$/.test(part);
 
-/** Longer than path words, and hardly longer than the shortest key. */
+/** Path words are shorter than this, and keys hardly ever are. */
 const KEY_LENGTH = 16;
 
-/** Recognises a key in place of a path, never to be shown: byte arrays, base58, hex, API keys, tokens, seed phrases. */
+/** True for a key pasted in place of a path, to keep it hidden: bytes, base58, hex, API key, token, seed phrase. */
 export const isPastedKey = (text: string): boolean =>
   /^["'\s]*[[{]/.test(text) ||
   /^flk_|^eyJ|\n/.test(text) ||

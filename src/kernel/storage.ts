@@ -27,7 +27,7 @@ const STORAGE_CODES = [
 ] as const satisfies readonly ProblemCode[];
 type StorageCode = (typeof STORAGE_CODES)[number];
 
-/** Seconds until a retry; a failed write also keeps /ready from ok so long. */
+/** Seconds until a retry; after a failed write, /ready also fails for this long. */
 export const STORAGE_RETRY_S = 5;
 
 const ERRNOS: readonly (readonly [StorageCode, string])[] = [
@@ -39,7 +39,7 @@ const ERRNOS: readonly (readonly [StorageCode, string])[] = [
 const errnoCode = (errno: string): StorageCode | undefined =>
   ERRNOS.find(([, errnos]) => errnos.split(' ').includes(errno))?.[0];
 
-/** SQLite result code prefixes and PostgreSQL SQLSTATEs, by the first match. */
+/** Patterns of SQLite's result codes and PostgreSQL's SQLSTATEs; the first match counts. */
 const BY_DATABASE: readonly (readonly [RegExp, StorageCode])[] = [
   [/^(SQLITE_FULL|53100)$/, 'storage_full'],
   [/^(SQLITE_READONLY|SQLITE_PERM|25006$)/, 'storage_not_writable'],
@@ -66,22 +66,22 @@ interface NativeError extends Error {
 }
 
 /**
- * Makes a problem of a native file or database error, by SQLite's, the system's or PostgreSQL's codes; null for others.
- * The public problem names no path; its `cause` has this machine's words: file, reason, remedy (`storageTrouble`).
- * @param path the file, where the error lacks it
+ * Turns a file or database error into a problem, by the system's, SQLite's or PostgreSQL's code; null for other errors.
+ * The problem is public and names no path; its `cause` tells the operator file, reason and remedy (`storageTrouble`).
+ * @param path the file, if the error does not name it
  */
 export function storageProblem(error: unknown, path?: string): Problem | null {
   if (!(error instanceof Error) || isProblem(error)) return null;
   const native: NativeError = error;
-  // A native package gives words alone.
+  // A native package gives a message without a code.
   const said = /Too many open files/.test(native.message) ? 'EMFILE' : (native.code ?? '');
   const file = path ?? native.path;
-  // A file in place of a folder; Node gives ENOENT for a folder that cannot be made.
+  // EEXIST: a file is in the folder's place. ENOENT: Node's code for a folder that cannot be made.
   const isNoFolder = /^(ENOENT|EEXIST)$/.test(said) && native.syscall === 'mkdir';
   const ofSystem = isNoFolder ? 'storage_not_writable' : errnoCode(said);
   if (ofSystem)
     return file !== undefined || said.endsWith('MFILE') || said.endsWith('NFILE')
-      ? told(ofSystem, file, said, error)
+      ? asProblem(ofSystem, file, said, error)
       : null;
   const number = /^ConnectionFailed\("Unable to open .*: (\d+)"\)$/s.exec(native.message)?.[1];
   const found =
@@ -91,12 +91,12 @@ export function storageProblem(error: unknown, path?: string): Problem | null {
   if (found === undefined) return null;
   // SQLite hides the system's reason.
   const errno = path === undefined || SAYS_WHY.has(found) ? null : errnoBeside(path);
-  return told(errnoCode(errno ?? '') ?? found, path, errno ?? native.code ?? native.message, error);
+  return asProblem(errnoCode(errno ?? '') ?? found, path, errno ?? native.code ?? native.message, error);
 }
 
 const SAYS_WHY: ReadonlySet<StorageCode> = new Set(['storage_full', 'storage_locked', 'storage_damaged']);
 
-/** Learns the system's error from a file beside: closing the file itself would drop SQLite's locks of this process. */
+/** Learns the system's error from a file beside it: closing `path` itself would drop this process's SQLite locks. */
 function errnoBeside(path: string): string | null {
   const probe = `${path}.${process.pid}.probe`;
   try {
@@ -159,7 +159,7 @@ const HERE: Readonly<Record<StorageCode, (file: string) => StorageWords>> = {
   }),
 };
 
-function told(code: StorageCode, file: string | undefined, why: string, cause: unknown): Problem {
+function asProblem(code: StorageCode, file: string | undefined, why: string, cause: unknown): Problem {
   const words = HERE[code](file ?? 'what it was to write');
   const here = problem(code, {
     ...words,
@@ -172,13 +172,13 @@ function told(code: StorageCode, file: string | undefined, why: string, cause: u
   return problem(code, { retryAfter: STORAGE_RETRY_S, cause: here });
 }
 
-/** A file of ours with unexpected content. */
-export const damaged = (path: string, why: string): Problem => told('storage_damaged', path, why, new Error(why));
+/** The problem of a file of ours with unexpected content. */
+export const damaged = (path: string, why: string): Problem => asProblem('storage_damaged', path, why, new Error(why));
 
 /** Problems that carry another as their cause. */
 const WRAPPING = ['network_unreachable', 'cluster_failed', 'internal_error'] as const;
 
-/** The storage trouble behind an error, in this machine's words. */
+/** Finds the storage problem behind an error, with file, reason and remedy for the operator. */
 export function storageTrouble(error: unknown): Problem | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (isProblem(at, ...STORAGE_CODES)) return isProblem(at.cause, at.code) ? at.cause : at;
@@ -189,7 +189,7 @@ export function storageTrouble(error: unknown): Problem | null {
   return null;
 }
 
-/** The same in public words, without paths. */
+/** Finds the storage problem behind an error, in public words without paths. */
 export function publicTrouble(error: unknown): Problem | null {
   const here = storageTrouble(error);
   return here && problem(here.code, { retryAfter: STORAGE_RETRY_S, cause: here });
@@ -220,7 +220,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Writes a private file (0600) aside, then moves it into place. @throws Problem of storage */
+/** Writes a private temporary file (0600), then moves it into place. @throws Problem of storage */
 function writeAside<T>(path: string, content: string | Uint8Array, mayBeLost: boolean, place: (aside: string) => T): T {
   const aside = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   return onFile(path, () => {
@@ -240,11 +240,11 @@ function writeAside<T>(path: string, content: string | Uint8Array, mayBeLost: bo
   });
 }
 
-/** Writes or replaces a private file atomically. `mayBeLost` skips the wait for the disk: a power cut may damage it. */
+/** Writes or replaces a private file atomically. `mayBeLost` skips fsync: a power cut may then damage the file. */
 export const writeWhole = (path: string, content: string | Uint8Array, { mayBeLost = false } = {}): void =>
   writeAside(path, content, mayBeLost, (aside) => renameSync(aside, path));
 
-/** Writes a private file atomically, without overwriting. @returns false where one exists */
+/** Writes a private file atomically, never over an existing one. @returns false if there is one */
 export const writeOnce = (path: string, content: string): boolean =>
   writeAside(path, content, false, (aside) => {
     try {
@@ -258,7 +258,7 @@ export const writeOnce = (path: string, content: string): boolean =>
 
 const MOST_JSON_BYTES = 64 * 1_048_576;
 
-/** Reads our JSON; null without a file. @throws Problem `storage_damaged` for other content */
+/** Reads a JSON file of ours; null if there is none. @throws Problem `storage_damaged` for other content */
 export function readJsonOf(path: string): unknown {
   let bytes: Buffer | null;
   try {
@@ -271,7 +271,7 @@ export function readJsonOf(path: string): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    // The parser would quote the content.
+    // The parser's message would quote the content.
     throw damaged(path, 'it is not JSON');
   }
 }

@@ -1,11 +1,11 @@
-/** Amounts as text, below the problems that use them. */
+/** Writes amounts as text; `problems.ts` needs this, and `money.ts` needs `problems.ts`. */
 
 export const USDC_DECIMALS = 6;
 
 /** Partner orders' amounts have up to 18 digits on each side, never floats (CONTRACT, section 11). */
 export const ORDER_DECIMALS = 18;
 
-/** Writes units of 10^-decimals with a least number of places, more where not zero. */
+/** Writes units of 10^-decimals with at least `least` places, and without further trailing zeros. */
 export function decimalOf(units: bigint, decimals: number = ORDER_DECIMALS, least = 0): string {
   const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
   const fraction = digits

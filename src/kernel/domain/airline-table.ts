@@ -7,7 +7,7 @@ const TABLE = new Map<string, (string | null)[]>(Object.entries(ROWS));
 export interface AirlineRow {
   readonly name: string;
   readonly alliance: Alliance | null;
-  /** The brand of its most restricted fares; null: unknown to us. */
+  /** The brand of its most restricted fares; null if unknown. */
   readonly basicBrand: string | null;
 }
 
@@ -15,7 +15,7 @@ const BY_NAME = new Map([...TABLE.values()].map((row) => [row[0], row]));
 
 export const airlineByCode = (code: string): AirlineRow | null => rowOf(TABLE.get(code));
 
-/** By code or name; the sandbox's alliances take the places of the real ones. Loaded only for filters that need it. */
+/** Finds an airline by code or name. Each invented alliance of the sandbox counts as a real one here. */
 export const airlineKnown = (codeOrName: string): AirlineRow | null =>
   rowOf(TABLE.get(codeOrName) ?? BY_NAME.get(codeOrName));
 
@@ -25,7 +25,7 @@ function rowOf(row: (string | null)[] | undefined): AirlineRow | null {
   return { name: name ?? '', alliance: ALLIANCES.find((one) => one === alliance) ?? null, basicBrand };
 }
 
-/** Codes that a wrong code or a name was likely meant as, best first, with their names. */
+/** Suggests airlines for a mistyped code or name, the best first. */
 export function airlinesNear(given: string): { code: string; name: string }[] {
   const all = [...TABLE].map(([code, [name]]) => ({ code, name: String(name) }));
   const byName = nearest(

@@ -1,8 +1,8 @@
 import rows from './airport-table.json' with { type: 'json' };
 
 /**
- * IATA code, name, city, ISO 3166 country, latitude, longitude, IANA zone, size (5 a world hub, 1 an outpost; drives
- * traffic). Rows are only added at the end: offer ids name airports by position.
+ * An airport. `size`: from 1, an outpost, to 5, a world hub; it drives the sandbox's traffic. Rows are only added at
+ * the end, because offer ids name airports by position.
  */
 export type AirportRow = readonly [
   iata: string,

@@ -8,7 +8,7 @@ export interface NamedAirport {
   readonly city: string;
   readonly country: string;
   readonly timeZone: string;
-  /** 5 a world hub, 1 an outpost. */
+  /** From 1, an outpost, to 5, a world hub. */
   readonly size: number;
 }
 
@@ -35,7 +35,7 @@ export const namedAirports = (): NamedAirport[] =>
     size,
   }));
 
-/** Ranks how a text fits an airport, the best first. */
+/** Ranks of how well a text fits an airport; 0 is the best. */
 const FITS = { code: 0, exact: 1, city: 2, name: 3, word: 4, codeStart: 5, mistake: 6 } as const;
 
 export interface FoundAirport {
@@ -45,8 +45,8 @@ export interface FoundAirport {
 }
 
 /**
- * Ranks by code, whole name, start of city or name, then any word, larger airports first; a city's code means all its
- * airports. Typos are forgiven only where nothing fits.
+ * Finds airports by code, whole name, start of city or name, or any word, in this order, larger airports first. A city
+ * code means all airports of the city. Typos are forgiven only if nothing fits.
  */
 export function findAirports(text: string): FoundAirport[] {
   const wanted = folded(text);
@@ -96,7 +96,7 @@ function namesOf(airport: NamedAirport): string[] {
 export const sorted = (found: FoundAirport[]): FoundAirport[] =>
   found.sort((a, b) => a.fit - b.fit || b.airport.size - a.airport.size);
 
-/** Finds a unique command-line word per airport: `lisbon`, `london-heathrow`. */
+/** Makes a unique command-line word per airport: `lisbon`, `london-heathrow`. */
 export function airportWords(airports: readonly NamedAirport[]): Map<string, string> {
   const cities = new Map<string, number>();
   for (const { city } of airports) cities.set(folded(city), (cities.get(folded(city)) ?? 0) + 1);

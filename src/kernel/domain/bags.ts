@@ -8,7 +8,7 @@ export interface Bags {
   readonly carry_on: number;
 }
 
-/** A bag sold to one traveller for the whole journey. `amount`: atomic units of 6 decimals, each. */
+/** A bag sold to one traveller for the whole journey. `amount`: the price of one, in atomic units of 6 decimals. */
 export interface SoldBag {
   readonly type: BagType | null;
   readonly most: number;
@@ -16,7 +16,7 @@ export interface SoldBag {
   readonly currency: string;
 }
 
-/** Bags of one traveller with a fare: included ones, null if undisclosed, and those for sale. */
+/** Bags of one traveller with a fare: the number included (null if undisclosed), and the bags for sale. */
 export interface TravellerBags<B extends SoldBag = SoldBag> {
   readonly included: Readonly<Record<BagType, number | null>>;
   readonly sold: readonly B[];
@@ -44,8 +44,8 @@ export const includesBags = (
 ): boolean => (fare.checked_bags_included ?? 0) >= checked && (fare.carry_on_bags_included ?? 0) >= carry_on;
 
 /**
- * The cheapest bags to buy so that every traveller has the wanted ones. An undisclosed allowance counts as none, so a price
- * is never too low. null: the seller does not tell a price for all of them in the fare's currency.
+ * Chooses the cheapest bags that give every traveller the wanted ones. An undisclosed allowance counts as none, so a
+ * price is never too low. Returns null if the seller does not price all of them in the fare's currency.
  */
 export function bagsToBuy<B extends SoldBag>(
   travellers: readonly TravellerBags<B>[],
@@ -72,7 +72,7 @@ export function bagsToBuy<B extends SoldBag>(
   return { amount: bought.reduce((sum, { bag, quantity }) => sum + bag.amount * BigInt(quantity), 0n), bought };
 }
 
-/** How many of each type were bought. */
+/** Counts the bought bags by type. */
 export const countedBags = (
   bought: readonly { readonly bag: SoldBag; readonly quantity: number }[],
 ): { type: BagType; quantity: number }[] =>
@@ -81,7 +81,7 @@ export const countedBags = (
     return quantity > 0 ? [{ type, quantity }] : [];
   });
 
-/** The same bags for each traveller of a fare. */
+/** Gives each traveller of a fare the same bags. */
 export const alike = <B extends SoldBag>(
   count: number,
   fare: { readonly checked_bags_included: number | null; readonly carry_on_bags_included: number | null },

@@ -2,13 +2,13 @@ import { didYouMeanOneOf, nearest } from '../nearest.ts';
 import currencies from './currencies.json' with { type: 'json' };
 
 /**
- * ISO 4217 currencies in use, with their decimals: no metals, bond units, funds, test or former codes. `Intl` has them
- * all, and varies with the build of Node.
+ * ISO 4217 currencies in use, with their decimals: no metals, bond units, funds, test or former codes. `Intl` lists
+ * those too, and varies with the build of Node.
  */
 const DECIMALS: Readonly<Record<string, number>> = currencies;
 export const FIAT: ReadonlySet<string> = new Set(Object.keys(DECIMALS));
 
-/** null for a code that is not fiat. */
+/** The decimals of a fiat currency; null for another code. */
 export const minorUnitsOf = (code: string): number | null => (FIAT.has(code) ? (DECIMALS[code] ?? null) : null);
 
 /** Customers' wallet networks (spec/partner-service.md, Data types). */
@@ -29,7 +29,7 @@ export const WALLET_TYPES = [
 
 export type WalletType = (typeof WALLET_TYPES)[number];
 
-/** Others' names of the wallets' networks. */
+/** Other common names of these networks. */
 const ALIASES: Readonly<Record<string, WalletType>> = {
   SOL: 'SOLANA',
   BTC: 'BITCOIN',
@@ -49,17 +49,17 @@ const ALIASES: Readonly<Record<string, WalletType>> = {
   TRC20: 'TRON',
 };
 
-/** The network by its name or an alias; null without wallets here. */
+/** Finds a wallet network by name or alias; null if we serve no wallets on it. */
 export const networkNamed = (name: string): WalletType | null =>
   WALLET_TYPES.find((type) => type === name) ?? (Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? null) : null);
 
-/** Splits `SOLANA_USDC`; null for another form. */
+/** Splits `SOLANA_USDC`; returns null for another form. */
 function partsOf(code: string): { readonly network: string; readonly asset: string } | null {
   const [, network, asset] = /^([A-Z0-9]+)_([A-Z0-9.]*[A-Z0-9])$/.exec(code) ?? [];
   return network === undefined || asset === undefined ? null : { network, asset };
 }
 
-/** A crypto currency's network; null for other codes, or networks without wallets here. */
+/** The network of a crypto currency; null for another code, or if we serve no wallets on it. */
 export function networkOfCurrency(code: string): WalletType | null {
   const parts = partsOf(code);
   return parts && networkNamed(parts.network);
@@ -77,8 +77,8 @@ export const cryptoSideOf = ({ rampType, fromCurrency, toCurrency }: ExchangeCod
     : ({ path: 'fromCurrency', code: fromCurrency } as const);
 
 /**
- * Lists the faults of an exchange's sides: ONRAMP is fiat to crypto, OFFRAMP crypto to fiat (spec/partner-service.md,
- * Create Order Request), on a network with wallets here. @param offered codes to suggest
+ * Lists the faults in an exchange's currencies: ONRAMP is fiat to crypto, OFFRAMP crypto to fiat
+ * (spec/partner-service.md, Create Order Request), on a network that we serve. @param offered codes to suggest
  */
 export function sideIssues(given: ExchangeCodes, offered: readonly string[] = []): { path: string; message: string }[] {
   const crypto = cryptoSideOf(given);
@@ -112,13 +112,13 @@ function codesNear(given: string, known: readonly string[], limit = 3): string[]
   return onNetworks.length > 0 ? onNetworks.slice(0, limit) : nearest(code, known, limit);
 }
 
-/** Finds a fault in a currency code's form, fiat or crypto. */
+/** Suggests codes in place of one that is neither fiat nor crypto on a network we serve; null for a valid code. */
 export function currencyIssue(code: string): { readonly near: readonly string[] } | null {
   if (FIAT.has(code) || networkOfCurrency(code) !== null) return null;
   return { near: codesNear(code, ['SOLANA_USDC', ...FIAT]) };
 }
 
-/** Finds a misspelt network; other rails (`SEPA`) have their own names. */
+/** Suggests networks for a misspelt one; null for a known network, or another rail such as `SEPA`. */
 export function networkIssue(name: string): { readonly near: readonly string[] } | null {
   if (networkNamed(name) !== null) return null;
   const near = nearest(name, WALLET_TYPES);

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../clock.ts';
 
-/** A journey as iCalendar (RFC 5545), one event a flight, in UTC times, so that calendars need no zone definitions. */
+/** Writes journeys as iCalendar (RFC 5545), one event per flight, in UTC so that calendars need no zone definitions. */
 
 /** A flight of the flight service: local times without offset, and an IANA zone. */
 export interface IcsSegment {
@@ -19,20 +19,20 @@ export interface IcsSegment {
 }
 
 interface IcsJourney {
-  /** An order or intent id, which identifies repeated events. */
+  /** An order or intent id, from which the ids of events are made. */
   readonly reference: string;
   /** The record locator, if known. */
   readonly bookingReference: string | null;
-  /** Who flies, where some were refunded. */
+  /** The travellers who still fly, if some were refunded. */
   readonly travellers?: string | undefined;
-  /** The description's time, epoch ms. */
+  /** The time at which the calendar is written, epoch ms. */
   readonly stampMs: number;
   readonly slices: readonly { readonly segments: readonly IcsSegment[] }[];
-  /** By the position of the flight among all of them. */
+  /** `segment_index`: the flight's position among all flights. */
   readonly seats?: readonly { readonly segment_index: number; readonly designator: string }[] | undefined;
 }
 
-/** Folds and ends lines by RFC 5545; equal journeys have equal event ids. */
+/** Writes a calendar file. Equal journeys have equal event ids. */
 export function journeyIcs(journey: IcsJourney): string {
   let place = 0;
   const events = journey.slices.flatMap((slice, direction) =>
@@ -84,7 +84,7 @@ const localText = (local: string): string => local.slice(0, 16).replace('T', ' '
 const utcStamp = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '')}Z`;
 
-/** Escapes text (RFC 5545, 3.3.11), so that an airline's cannot begin a line. */
+/** Escapes text (RFC 5545, 3.3.11), so that an airline's text cannot start a line of its own. */
 const text = (value: string): string =>
   value
     .replace(/\\/g, '\\\\')
@@ -93,7 +93,7 @@ const text = (value: string): string =>
     .replace(/\r\n|\r|\n|\u2028|\u2029/g, '\\n')
     .replace(/\p{Cc}/gu, '');
 
-/** RFC 5545, 3.1: at most 75 octets a line, with whole characters. */
+/** Folds a line between characters, at most 75 octets each (RFC 5545, 3.1). */
 function folded(line: string): string {
   const parts: string[] = [];
   let part = '';
@@ -111,7 +111,7 @@ function folded(line: string): string {
   return [...parts, part].join('\r\n');
 }
 
-/** The epoch ms of an airport's local `YYYY-MM-DDTHH:MM:SS`: the old offset in a gap, the first of two times. */
+/** Converts a local time to epoch ms. A skipped time takes the old offset; a repeated time means its first turn. */
 export function zonedInstant(local: string, timeZone: string): number {
   const asUtc = Date.parse(`${local}Z`);
   const offsetAt = zoneOffsets(timeZone);
@@ -130,7 +130,7 @@ export const journeyEndMs = (slices: IcsJourney['slices']): number =>
     ),
   );
 
-/** A zone's lead over UTC, ms. @throws RangeError for an unknown zone */
+/** Returns a function from a moment to the zone's offset from UTC (ms). @throws RangeError for an unknown zone */
 export function zoneOffsets(timeZone: string): (ms: number) => number {
   // Swedish dates are ISO 8601.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });

@@ -1,14 +1,14 @@
 import table from './metropolitan-areas.json' with { type: 'json' };
 
-/** IATA's city codes, for several airports or a differing one. */
+/** An IATA city code, of several airports or of one with another code. */
 interface MetropolitanArea {
   readonly code: string;
   readonly city: string;
-  /** IATA codes, the largest first, also beyond our table. */
+  /** IATA codes, the largest airport first; some are not in our table. */
   readonly airports: readonly string[];
 }
 
-/** Excludes codes of airports: SHA, HOU or BKK means the airport. */
+/** Excludes city codes that are airport codes too: SHA, HOU or BKK means the airport. */
 const AREAS: readonly MetropolitanArea[] = Object.entries(table).map(([code, area]) => ({ code, ...area }));
 
 export const metropolitanArea = (code: string): MetropolitanArea | null =>

@@ -3,7 +3,7 @@ import { parseUsdc } from '../money.ts';
 import type { AirlineRow } from './airline-table.ts';
 import { minutesOf, PRICE_CURRENCY } from './offers.ts';
 
-/** The filters of a search (spec/flight-service.md, POST /air/search), for the service and for the list of a walk. */
+/** The filters of a search (spec/flight-service.md, POST /air/search), for the service and for guided walks. */
 export interface OfferFilters {
   readonly max_stops?: number | undefined;
   /** HH:MM at the departure airport. */
@@ -12,9 +12,9 @@ export interface OfferFilters {
   /** HH:MM at the destination on the day of departure, or `HH:MM+1` on the next one. */
   readonly arrival_after?: string | undefined;
   readonly arrival_before?: string | undefined;
-  /** ISO 8601, of each direction. */
+  /** ISO 8601 duration, for each direction. */
   readonly max_duration?: string | undefined;
-  /** Codes. */
+  /** IATA codes. */
   readonly airlines?: readonly string[] | undefined;
   readonly not_airlines?: readonly string[] | undefined;
   readonly alliance?: string | undefined;
@@ -43,11 +43,11 @@ export interface FilteredOffer {
   /** Atomic units of 6 decimals. */
   readonly total_amount: number;
   readonly total_currency: string;
-  /** Of a search with bags: `max_price` is about this price, where it is known. */
+  /** Set by a search with bags: `max_price` then limits this price, if it is known. */
   readonly with_bags?: { readonly total_amount: number | null } | undefined;
 }
 
-/** Offers that one filter hid: `count` do not suit it, and of `unknown` more the seller does not disclose it. */
+/** Counts the offers that a filter hid: `count` fail it, and for `unknown` the seller does not disclose enough. */
 export interface Hidden {
   readonly filter: OfferFilter;
   readonly count: number;
@@ -57,7 +57,7 @@ export interface Hidden {
 /** Looks an airline up by its code or name. */
 export type AirlineLookup = (code: string) => AirlineRow | null;
 
-/** null: undisclosed. */
+/** Null if the seller does not disclose it. */
 type Verdict = boolean | null;
 
 type Tests = {
@@ -68,7 +68,7 @@ type Tests = {
   ) => Verdict;
 };
 
-/** In the order in which they hide: an offer counts with the first filter that it does not pass. */
+/** Tests in the order in which they run: an offer counts under the first filter that it does not pass. */
 const TESTS: Tests = {
   max_stops: (most, { slices }) => slices.every(({ stops }) => stops <= most),
   departure_after: (time, offer) => offer.departing_at.slice(11, 16) >= time,
@@ -92,17 +92,17 @@ const TESTS: Tests = {
 
 export const OFFER_FILTERS = Object.keys(TESTS) as readonly OfferFilter[];
 
-/** The filters that a request has; a switch that is off is none. */
+/** The filters that a request sets; a switch that is off does not count. */
 export const filtersIn = (request: OfferFilters): OfferFilter[] =>
   OFFER_FILTERS.filter((filter) => request[filter] !== undefined && request[filter] !== false);
 
-/** @returns the lookup of airlines where a filter needs it; the table takes time to load */
+/** Loads the table of airlines only if a filter needs it: that takes time. */
 export async function lookupFor(filters: OfferFilters): Promise<AirlineLookup> {
   const isNeeded = filters.alliance !== undefined || filters.no_basic === true;
   return isNeeded ? (await import('./airline-table.ts')).airlineKnown : () => null;
 }
 
-/** Filters in order, and counts what each hides. An offer passes a filter only where its seller discloses that it does. */
+/** Applies filters in order, and counts what each hides. An offer passes only if its seller discloses that it fits. */
 export function filterOffers<T extends FilteredOffer>(
   offers: readonly T[],
   filters: OfferFilters,
@@ -123,7 +123,7 @@ export function filterOffers<T extends FilteredOffer>(
   return { passed, hidden: counts.filter(({ count, unknown }) => count + unknown > 0) };
 }
 
-/** The hidden offers of several answers, added up in the order of the filters. */
+/** Adds up the hidden offers of several answers, in the order of the filters. */
 export function hiddenTogether(...all: readonly (readonly Hidden[] | undefined)[]): Hidden[] {
   const given = all.flatMap((one) => one ?? []);
   return OFFER_FILTERS.flatMap((filter) => {
@@ -133,7 +133,7 @@ export function hiddenTogether(...all: readonly (readonly Hidden[] | undefined)[
   });
 }
 
-/** `18:00+1` as a local time on the day after the departure. */
+/** Turns `18:00+1` into a local time on the day after departure. */
 function onDayOf({ departing_at }: FilteredOffer, time: string): string {
   const [clock = '', days = '0'] = time.split('+');
   const day = departing_at.slice(0, 10);
@@ -141,7 +141,7 @@ function onDayOf({ departing_at }: FilteredOffer, time: string): string {
   return `${on}T${clock}`;
 }
 
-/** The codes of each flight: of the airline whose number it has, and of the one that flies it. */
+/** The airline codes of each flight: the marketing carrier's, and the operating carrier's if it is given. */
 const flightsOf = ({ slices }: Pick<FilteredOffer, 'slices'>): (string | null)[][] =>
   slices.flatMap(({ segments }) =>
     segments.map(({ flight_number: sold, operating_flight_number: flown }) => [
@@ -154,7 +154,7 @@ const flightsOf = ({ slices }: Pick<FilteredOffer, 'slices'>): (string | null)[]
 const codeOf = (flightNumber: string): string | null =>
   /^([A-Z]{3}|[A-Z][A-Z\d]|\d[A-Z])/.exec(flightNumber)?.[1] ?? null;
 
-/** False where one is false, else unknown where one is unknown. */
+/** Returns false if any verdict is false, else null if any is unknown. */
 function allOf<T>(all: readonly (T | null)[], test: (one: T) => Verdict): Verdict {
   const verdicts = all.map((one) => (one === null ? null : test(one)));
   return verdicts.includes(false) ? false : verdicts.includes(null) ? null : true;
@@ -165,12 +165,12 @@ function anyOf<T>(all: readonly (T | null)[], test: (one: T) => Verdict): Verdic
   return verdicts.includes(true) ? true : verdicts.includes(null) ? null : false;
 }
 
-/** Names that airlines give their most restricted fares. */
+/** Usual brand names of the most restricted fares. */
 const BASIC = /\b(basic|light|lite|superlight|bare)\b/i;
 
 /**
- * A direction's fare is basic by the brand that its seller is known to use, else that of an airline whose number or flight
- * it is, else by the usual names.
+ * Compares a direction's brand with the basic brand of the seller, else of the airlines that market or fly it, else
+ * with the usual names.
  */
 function isAboveBasic(slice: FilteredOffer['slices'][number], owner: string, airline: AirlineLookup): Verdict {
   const { fare_brand_name: brand } = slice;
@@ -181,6 +181,6 @@ function isAboveBasic(slice: FilteredOffer['slices'][number], owner: string, air
   const basics = known.length > 0 ? known : flown.flatMap(brandOf);
   if (basics.length === 0) return !BASIC.test(brand);
   const given = brand.toLowerCase();
-  // Other cabins name theirs too: `Business Light`.
+  // Other cabins have basic fares too: `Business Light`.
   return basics.every((basic) => given !== basic.toLowerCase() && !given.endsWith(` ${basic.toLowerCase()}`));
 }

@@ -37,7 +37,7 @@ const RANKS: Record<OfferSort, (offer: OrderedOffer) => number | string> = {
 
 type Priced = Pick<OrderedOffer, 'offer_id' | 'total_amount' | 'total_currency' | 'with_bags'>;
 
-/** The price that offers are ranked by: with the bags of the search, where it had some. */
+/** The price that ranks an offer, with the bags of the search if it had any. */
 const ranked = ({ total_amount, with_bags }: Priced): number =>
   with_bags ? (with_bags.total_amount ?? Number.POSITIVE_INFINITY) : total_amount;
 
@@ -83,7 +83,7 @@ interface GroupedOffer extends OrderedOffer {
   readonly fare_options?: readonly GroupedFare[] | undefined;
 }
 
-/** A fare's price, brand, refund and change conditions, and checked bags, without loss. */
+/** A fare of an itinerary, in the same words as its offer. */
 interface GroupedFare {
   offer_id: string;
   owner_name: string;
@@ -103,8 +103,8 @@ interface GroupedFare {
 type Entry<T> = T & { fare_options_count: number; fare_options: GroupedFare[] };
 
 /**
- * The first offer of each `comparison_key`, in order, with all fares in `fare_options`, cheapest first. Grouped entries
- * can be grouped again with later offers, keeping all fares.
+ * Keeps the first offer of each `comparison_key`, in order, with all fares in `fare_options`, cheapest first. Grouping
+ * the entries again with later offers keeps all fares.
  */
 export function groupByItinerary<T extends GroupedOffer>(offers: readonly T[]): Entry<T>[] {
   const groups = new Map<string, [T, ...T[]]>();
@@ -122,7 +122,7 @@ export function groupByItinerary<T extends GroupedOffer>(offers: readonly T[]): 
   });
 }
 
-/** Adds later offers as if they had been in the first answer, which must be whole, without `limit`. */
+/** Adds later offers as if they had been in the first answer, which must not be cut by `limit`. */
 export function withArrivals<T extends GroupedOffer>(
   first: readonly T[],
   arrived: readonly T[],

@@ -17,10 +17,10 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 export const isOrderStatus = (text: unknown): text is OrderStatus => ORDER_STATUSES.some((status) => status === text);
 
-/** A condition beside the status (CONTRACT, section 11): the customer's funds, or a field of the update or order. */
+/** A step's further condition (CONTRACT, section 11): the customer's funds, or a field of the update or order. */
 type Guard = 'funds' | 'no_funds' | 'return_details' | 'source_transaction';
 
-/** CONTRACT, section 11: from, to, and the step's conditions; other steps are refused. */
+/** Every allowed step: from, to, and its conditions (CONTRACT, section 11). */
 export const TRANSITIONS: Readonly<Record<OrderStatus, Readonly<Partial<Record<OrderStatus, readonly Guard[]>>>>> = {
   AWAITING_FUNDS: { FUNDS_RECEIVED: [], IN_REVIEW: [], CANCELED: [], ERROR: [] },
   IN_REVIEW: {
@@ -60,7 +60,7 @@ export const DEPOSIT_FIELDS = [
   'blockchainMemo',
 ] as const;
 
-/** The sample's names of three fields (CONTRACT, section 11). */
+/** The names that the sample has for three of these fields (CONTRACT, section 11). */
 export const DEPOSIT_SYNONYMS = {
   accountNumber: 'bankAccountNumber',
   routingNumber: 'bankRoutingNumber',
@@ -71,7 +71,7 @@ export const RETURN_FIELDS = ['reason', 'refundReferenceId'] as const;
 
 export const MOST = { id: 100, reference: 200, deposit: 500, words: 1000 } as const;
 
-/** Statuses that follow seen funds. */
+/** Statuses that an order reaches only after its funds were seen. */
 export const FUNDED: ReadonlySet<OrderStatus> = new Set<OrderStatus>([
   'FUNDS_RECEIVED',
   'PAYMENT_SUBMITTED',
@@ -82,14 +82,14 @@ export const FUNDED: ReadonlySet<OrderStatus> = new Set<OrderStatus>([
 
 export interface OrderStanding {
   readonly status: OrderStatus;
-  /** Seen by the history or a source transaction; null: unknown here. */
+  /** True if the history or a source transaction shows the customer's funds; null if unknown here. */
   readonly funds: boolean | null;
   readonly paymentProcessed: boolean;
   readonly sourceTransactionId: string | null;
   readonly destinationTransactionId: string | null;
-  /** It reports returned funds. */
+  /** True if the order has return details. */
   readonly returned: boolean;
-  /** Undefined: unknown, left to the service. */
+  /** Undefined if unknown here: the service then checks them. */
   readonly details?: OrderDetails | undefined;
 }
 
@@ -117,7 +117,7 @@ export type MoveRefusal =
       readonly from: OrderStatus;
       readonly to: OrderStatus;
       readonly allowed: readonly OrderStatus[];
-      /** Set where the funds prevent the table's step. */
+      /** The order's funds, if they prevent a step of the table; else null. */
       readonly funds: boolean | null;
     }
   | {
@@ -137,20 +137,20 @@ interface DepositFault {
   readonly message: string;
 }
 
-/** Lists the possible statuses in table order; details and ids of an update are no bar. */
+/** Lists the statuses that may follow, in table order, whatever fields the step also needs. */
 export const allowedFrom = ({ status, funds }: Pick<OrderStanding, 'status' | 'funds'>): OrderStatus[] =>
   (Object.entries(TRANSITIONS[status]) as [OrderStatus, readonly Guard[]][])
     .filter(([, guards]) => funds === null || !guards.includes(funds ? 'no_funds' : 'funds'))
     .map(([to]) => to);
 
-/** An update without fields changes nothing. */
+/** True if any field of a message is set: an empty message changes nothing. */
 const saysSomething = (message: object | undefined): message is object =>
   Object.values(message ?? {}).some((value) => value !== undefined && value !== null);
 
-/** ERROR needs a reason from any status. */
+/** ERROR needs a reason, whatever the status before it. */
 export const lacksReason = ({ status, reason }: WantedMove): boolean => status === 'ERROR' && reason === undefined;
 
-/** Checks the table, then the funds, then the step's needs. */
+/** Finds why an update is refused: by the table, the funds, or the fields that the step needs. Null if allowed. */
 export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal | null {
   const from = order.status;
   const to = update.status ?? from;
@@ -167,7 +167,7 @@ export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal
     if (guards.includes('source_transaction') && source === null)
       return { kind: 'required', field: 'sourceTransactionId', from, to };
   }
-  // A source transaction is the customer's money and stays; a destination may change until paid.
+  // A source transaction is the customer's money and never changes; a destination may change until it is paid.
   if (order.sourceTransactionId !== null && source !== order.sourceTransactionId)
     return { kind: 'fixed', field: 'sourceTransactionId' };
   const { destinationTransactionId: destination = order.destinationTransactionId } = update;
@@ -186,7 +186,7 @@ export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal
   return faults.length > 0 ? { kind: 'deposit', faults } : null;
 }
 
-/** The details that an update changes; an empty message changes nothing. */
+/** The details that an update changes. */
 export const changedDetails = (order: OrderDetails, update: WantedMove): DetailField[] => [
   ...(update.toAmount !== undefined && (order.toAmount === null || !sameDecimal(update.toAmount, order.toAmount))
     ? (['toAmount'] as const)
@@ -197,7 +197,7 @@ export const changedDetails = (order: OrderDetails, update: WantedMove): DetailF
   }),
 ];
 
-/** True for details of money already paid out or back; a refund after payment has its own return details. */
+/** True for details of money already paid out or returned; a refund after payment brings return details of its own. */
 function isFinished({ status, paymentProcessed }: OrderStanding, to: OrderStatus, field: DetailField): boolean {
   if (field !== 'returnDetails') return paymentProcessed || status === 'REFUNDED';
   return status === 'REFUNDED' || (status === 'PAYMENT_PROCESSED' && to === status);
@@ -220,7 +220,7 @@ export function depositFaults(
   ];
 }
 
-/** Compares content, regardless of field order and unset forms. */
+/** Compares the fields that are set, in any order. */
 const sameFields = (a: object, b: object | undefined): boolean => b !== undefined && sorted(a) === sorted(b);
 
 const sorted = (value: object): string =>

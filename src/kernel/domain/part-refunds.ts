@@ -3,7 +3,7 @@ import { ADULT_FROM, CHILD_FROM, type TravellerType, YOUTH_FROM } from './travel
 
 /** Refunds of some of a booking's travellers. Travellers are numbered from 1, in the order of the passengers. */
 
-/** One traveller's share of a price: atomic units from `at` on, where the shares of those before end. */
+/** One traveller's share of a price: `amount` atomic units from offset `at`, where the share before it ends. */
 export interface Share {
   readonly passenger: number;
   readonly type: TravellerType;
@@ -11,9 +11,9 @@ export interface Share {
   readonly amount: number;
 }
 
-/** The travellers of a refund request that is not about a whole, unrefunded booking. */
+/** The travellers of a refund request for a part of a booking, or for the rest of it. */
 export interface Part {
-  /** The last travellers of the booking: the refund ends it. */
+  /** True if no traveller stays: the refund then ends the booking. */
   readonly ends: boolean;
   readonly of: readonly Share[];
 }
@@ -22,7 +22,7 @@ const CENT = 10_000n;
 const isInCents = (amount: bigint): boolean => amount % CENT === 0n;
 const downToCent = (amount: bigint): bigint => amount - (amount % CENT);
 
-/** The part of a total that falls on units `from` to `to` of a whole: in cents, where both are, and adjoining ones sum up. */
+/** The part of `total` for units `from` to `to` of `whole`, in cents if both are. Adjoining parts add up exactly. */
 function slice(total: bigint, whole: bigint, from: bigint, to: bigint): bigint {
   if (whole === 0n) return 0n;
   const upTo = (place: bigint) => (total * place) / whole;
@@ -31,9 +31,9 @@ function slice(total: bigint, whole: bigint, from: bigint, to: bigint): bigint {
 }
 
 /**
- * The share of each traveller: its fare, its chosen seats, and an equal part of the rest, which is bags, among those with a
- * seat. @param fares null: one that the seller does not tell; undefined: adults alone, who pay alike
- * @returns null where shares are not known
+ * Splits a price: each traveller bears the fare, the chosen seats, and an equal part of the rest (bags), which lap
+ * infants do not share. @param fares null for an undisclosed fare; undefined if all are adults, who pay alike
+ * @returns null if the shares are unknown
  */
 export function sharesOf(
   total: bigint,
@@ -57,7 +57,7 @@ export function sharesOf(
   return types.map((type, index) => {
     [fare, before] = [fare + (known[index] ?? 0n), before + (seated[index] ?? 0n)];
     const end = fare + (seats === 0n ? 0n : (rest * before) / seats);
-    // In cents as far as the price is, so that a penalty in cents is never above a share.
+    // Whole cents if the price is, so that a penalty in cents never exceeds a share.
     const next = isInCents(total) && index < types.length - 1 ? downToCent(end) : end;
     const share = { passenger: index + 1, type, at: Number(at), amount: Number(next - at) };
     at = next;
@@ -69,7 +69,7 @@ export function sharesOf(
 export const stakeOf = (part: Part | null, price: bigint): bigint =>
   part === null ? price : part.of.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 
-/** The fare's rule for a request's travellers: each bears the penalty by its share, so that all together bear all of it. */
+/** Applies the fare's rule to a request's travellers: each bears the penalty by share, and all parts add up to it. */
 export function partRuleOf(
   part: Part | null,
   fare: RefundableFare,
@@ -86,7 +86,7 @@ export function partRuleOf(
   return { ...rule, penalty: kept, payout: stakeOf(part, price) - kept };
 }
 
-/** Why those who stay cannot fly without those who leave; null: they can. @param staying ages on the last flight */
+/** Says why the staying travellers cannot fly alone; null if they can. @param staying ages on the last flight's day */
 export function companionFault(staying: readonly number[]): string | null {
   const adults = staying.filter((age) => age >= ADULT_FROM).length;
   const infants = staying.filter((age) => age < CHILD_FROM).length;

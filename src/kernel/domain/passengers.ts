@@ -5,15 +5,15 @@ import { ADULT_FROM, ageOn, type Seat, seatsFor, seatsText, YOUTH_FROM } from '.
 export { isRealDate } from '../clock.ts';
 
 /**
- * A bookable passenger's rules (spec/flight-service.md, Passenger; CONTRACT, section 6), shared: the tool checks before
- * paying, the service before charging.
+ * The rules of a bookable passenger (spec/flight-service.md, Passenger; CONTRACT, section 6). The tool checks them
+ * before it pays, the service before it charges.
  */
 
 export interface PassengerIssue {
   /** `passengers`, `passengers.0` or `passengers.0.born_on`. */
   readonly path: string;
   readonly message: string;
-  /** The service's problem when this issue is first. */
+  /** The problem that the service raises if this issue is the first. */
   readonly code:
     | 'invalid_request'
     | 'duplicate_passenger'
@@ -32,11 +32,11 @@ function collected(issues: PassengerIssue[]): Report {
 export interface PassengerRules {
   /** The intent's number of passengers. */
   readonly count: number;
-  /** The first departure's YYYY-MM-DD; null leaves age to the service. */
+  /** Date of the first departure (YYYY-MM-DD); null leaves the check of ages to the service. */
   readonly departureDate: string | null;
-  /** Of a fare for children too: its seats, and the day that ages count on; absent: for adults alone. */
+  /** The searched ages and the day that they count on; absent for a fare for adults only. */
   readonly ages?: { readonly on: string; readonly seats: readonly Seat[] } | undefined;
-  /** The one seat that a passenger is asked about for. */
+  /** The seat of the passenger being asked for; absent while a whole list is checked. */
   readonly seat?: Seat | undefined;
   /** Lowcost offers need nationality, passport_number and passport_expiry. */
   readonly documentsRequired: boolean;
@@ -58,7 +58,7 @@ export const BASE_FIELDS = [
 export const DOCUMENT_FIELDS = ['nationality', 'passport_number', 'passport_expiry'] as const;
 export type PassengerField = (typeof BASE_FIELDS)[number] | (typeof DOCUMENT_FIELDS)[number];
 
-/** A faultless passenger; an undisclosed document may be null. */
+/** A valid passenger; a document field that was left out may be null. */
 type CheckedPassenger = Readonly<Record<(typeof BASE_FIELDS)[number], string>> & {
   readonly [field in (typeof DOCUMENT_FIELDS)[number]]?: string | null;
 };
@@ -67,7 +67,7 @@ type BookablePassenger = Readonly<Record<(typeof BASE_FIELDS)[number], string>> 
   readonly [field in (typeof DOCUMENT_FIELDS)[number]]?: string;
 };
 
-/** The service's form of a list, without null documents; null where `checkPassengers` found `issues` in it. */
+/** Converts a list to the service's form, without null documents; returns null if `checkPassengers` found issues. */
 export function bookablePassengers(
   list: readonly unknown[],
   issues: readonly PassengerIssue[],
@@ -87,7 +87,7 @@ const NAME = new RegExp(`^${LATIN}(?:[ '’-]?${LATIN})*$`, 'u');
 const EMAIL =
   /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/;
 
-/** Finds a field's fault, loading the phone number library for phone numbers only. */
+/** Finds a field's fault; only phone numbers load the phone number library. */
 export async function checkPassengerField(
   field: PassengerField,
   value: string,
@@ -136,7 +136,7 @@ function checkBirthDate(
     const age = ageOn(value, ages.on);
     return seat === undefined || seatsFor([age], [seat])[0] === 0 ? null : agedText(age, ages.on, [seat]);
   }
-  // Such dates compare as text; 29 February comes of age on 1 March.
+  // Dates compare as text; a child born on 29 February comes of age on 1 March.
   if (rules.departureDate !== null && yearsLater(value, YOUTH_FROM) > rules.departureDate) {
     return `makes this passenger younger than ${YOUTH_FROM} on the day of departure.`;
   }
@@ -151,7 +151,7 @@ async function isPhoneNumber(value: string): Promise<boolean> {
   return isValidPhoneNumber(value);
 }
 
-/** Finds all faults in list order, trusting nothing of the JSON's shape and repeating no value. */
+/** Finds all faults in list order. It trusts nothing about the JSON's shape and repeats no value. */
 export async function checkPassengers(list: readonly unknown[], rules: PassengerRules): Promise<PassengerIssue[]> {
   const issues: PassengerIssue[] = [];
   const report = collected(issues);
@@ -161,7 +161,7 @@ export async function checkPassengers(list: readonly unknown[], rules: Passenger
     report('passengers', message, 'passenger_count_mismatch');
   }
   const seen = new Map<string, number>();
-  /** Finds an earlier passenger with the same mark, else keeps this one. */
+  /** Returns the earlier passenger with the same mark, or remembers this one. */
   const earlier = (mark: string | null, index: number): number | undefined => {
     const first = mark === null ? undefined : seen.get(mark);
     if (mark !== null && first === undefined) seen.set(mark, index);
@@ -180,7 +180,7 @@ export async function checkPassengers(list: readonly unknown[], rules: Passenger
   return issues;
 }
 
-/** Finds passengers of other ages than were searched, and children under 12 without a traveller of age. */
+/** Finds ages that were not searched, a first passenger under 12, and children under 12 without an adult. */
 function ageIssues(
   list: readonly { readonly born_on: string }[],
   { on, seats }: NonNullable<PassengerRules['ages']>,
@@ -234,7 +234,7 @@ async function checkOne(passenger: unknown, path: string, rules: PassengerRules,
     if (!known.includes(field)) report(`${path}.${field}`, 'is not a known field.');
 }
 
-/** Equal names and birth date, folded, are one traveller. */
+/** Identifies a traveller by names and birth date, folded. */
 function travellerIdentity(passenger: unknown): string | null {
   if (!isRecord(passenger)) return null;
   const { given_name, family_name, born_on } = passenger;
@@ -244,7 +244,7 @@ function travellerIdentity(passenger: unknown): string | null {
   return [given_name, family_name, born_on].map(foldName).join('|');
 }
 
-/** Equal number and country, folded, are one passport. */
+/** Identifies a passport by number and country, in any case and form of the code. */
 function passportOf(passenger: unknown): string | null {
   if (!isRecord(passenger)) return null;
   const { passport_number: number, nationality } = passenger;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** An on-chain memo that hides the intent's id, but that holders of the id can compute. */
+/** The on-chain mark of a payout: it hides the intent's id, and holders of the id can compute it. */
 export const payoutMark = (subject: string): string =>
   createHash('sha256').update(payoutMemoWithId(subject)).digest('hex').slice(0, 32);
 
@@ -8,17 +8,17 @@ export const payoutMemo = (subject: string): string => `farelock payout ${payout
 
 export const payoutMemoWithId = (subject: string): string => `farelock payout ${subject}`;
 
-/** Names the refund of a part on chain and in the effect log, always alike: no traveller is paid twice. */
+/** Names a partial refund on chain and in the effect log. Equal travellers give equal names: none is paid twice. */
 export const partSubject = (intentId: string, passengers: readonly number[]): string =>
   `${intentId}:${[...passengers].sort((a, b) => a - b).join(',')}`;
 
-/** The intent of a subject, and the travellers; null: all of them. */
+/** Splits a subject; `passengers` is null for all travellers of the intent. */
 export function subjectParts(subject: string): { readonly intentId: string; readonly passengers: number[] | null } {
   const [intentId = subject, list] = subject.split(':');
   return { intentId, passengers: list === undefined ? null : list.split(',').map(Number) };
 }
 
-/** Every subject that refunds of a booking may have. */
+/** Lists every subject that refunds of a booking can have. */
 export function subjectsOf(intentId: string, count: number): string[] {
   const sets = count > 1 ? 2 ** count - 1 : 1;
   return [intentId, ...Array.from({ length: sets - 1 }, (_, index) => partSubject(intentId, bitsOf(index + 1)))];

@@ -3,7 +3,7 @@ import CLDR_NAMES from './place-names-cldr.json' with { type: 'json' };
 import OTHER_NAMES from './place-names-other.json' with { type: 'json' };
 
 /**
- * Finds English city names by foreign ones (`münchen`, `Wien`, `東京`), for texts without a direct meaning.
+ * Finds English city names by foreign ones (`münchen`, `Wien`, `東京`), for texts that match no English name.
  * `.ci/place-names.mjs` folds names of Unicode CLDR 47 (© Unicode, Inc., Unicode-3.0, docs/licences.md); the other
  * table adds local and travellers' names.
  */

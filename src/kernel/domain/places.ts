@@ -1,6 +1,6 @@
 import { type FoundAirport, findAirports, isMistake, sorted } from './airports.ts';
 
-/** Finds airports; loads foreign city names (`münchen`, `東京`) where nothing fits well. @returns also the English text */
+/** Finds airports; loads foreign city names (`münchen`, `東京`) if nothing fits well. `inEnglish`: the name that fits. */
 export async function findPlaces(
   text: string,
 ): Promise<{ readonly inEnglish: string; readonly found: FoundAirport[] }> {

@@ -12,7 +12,7 @@ export interface RefundableFare {
 
 /** The allowed refund of a captured amount (atomic units). */
 export interface RefundRule {
-  /** `undisclosed`: ask the airline. `cancelled_by_airline`: the fare's rule, for customers, does not apply. */
+  /** `undisclosed`: ask the airline. `cancelled_by_airline`: the fare's rule for customers does not apply. */
   readonly kind: 'refundable' | 'non_refundable' | 'undisclosed' | 'cancelled_by_airline';
   /** The carrier's share; null while undisclosed. */
   readonly penalty: bigint | null;
@@ -21,8 +21,9 @@ export interface RefundRule {
 }
 
 /**
- * The refund rule of payouts and forecasts. The penalty covers all travellers, at most the fare; a non-refundable fare
- * keeps everything, an airline's own cancellation nothing. A penalty in a foreign currency is undisclosed.
+ * Computes refunds for payouts and forecasts. The penalty is for all travellers together, and at most the fare. The
+ * carrier keeps all of a non-refundable fare, and nothing of a flight that it cancelled itself. A penalty in another
+ * currency counts as undisclosed.
  */
 export function refundRuleOf(fare: RefundableFare, captured: bigint, cancelledBy: 'airline' | null = null): RefundRule {
   if (cancelledBy === 'airline') return { kind: 'cancelled_by_airline', penalty: 0n, payout: captured };
@@ -42,7 +43,7 @@ export function refundRuleOf(fare: RefundableFare, captured: bigint, cancelledBy
 
 /** An airline's cancellation quote; null is unknown, never zero. */
 export interface AirlineQuote {
-  /** null: the airline takes no cancellation here. */
+  /** Null if the airline takes no cancellation here. */
   readonly quote_id: string | null;
   readonly refund_amount_decimal: string | null;
   readonly refund_currency: string | null;
@@ -67,11 +68,11 @@ export function quoteText(quote: AirlineQuote): string {
   return back + where + kind + until;
 }
 
-/** The refund in decimal US dollars; null if unknown. */
+/** The quoted refund in decimal US dollars; null if unknown, or not in money. */
 export const quotedDollars = (quote: AirlineQuote | null): string | null =>
   quote?.refund_currency === 'USD' && isMoney(quote) ? quote.refund_amount_decimal : null;
 
-/** Refuses a plan without a payout, which would lose the ticket. */
+/** The problem of a plan that pays nothing out: the customer would lose the ticket for nothing. */
 export function nothingToPay(quote: AirlineQuote | null) {
   const back = quotedDollars(quote);
   if (back === null || parseUsdc(back) === 0n) return problem('payout_is_zero');

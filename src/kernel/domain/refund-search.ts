@@ -6,7 +6,7 @@ interface Request {
   readonly journey_date: string;
 }
 
-/** Text as it is searched: case, width and the arrow of a route make no difference. */
+/** Folds text for the search: case, width and the arrow of a route make no difference. */
 export const searchable = (text: string): string =>
   text
     .normalize('NFKC')
@@ -15,7 +15,7 @@ export const searchable = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** True when a field has the `searchable` text. A route is found with a blank too, and a day as it is shown: `7 Dec`. */
+/** True if a field contains the `searchable` text. A route also matches with a space, a date also as `7 Dec`. */
 export function isFound(one: Request, wanted: string): boolean {
   const { booking_reference, intent_id, request_id, route, journey_date } = one;
   const day = new Date(journey_date).toUTCString().slice(5, 16).replace(/^0/, '');

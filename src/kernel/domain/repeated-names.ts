@@ -4,7 +4,7 @@ interface Frame {
   at: string | number;
 }
 
-/** Finds a repeated name in JSON as a dotted path: `JSON.parse` keeps the last, so two readers could see two amounts. */
+/** Finds a repeated name in JSON (dotted path): `JSON.parse` keeps the last, so two readers could see two amounts. */
 export function repeatedName(text: string): string | null {
   const frames: Frame[] = [];
   let awaitsName = false;
@@ -48,7 +48,7 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, QUOTE, BACKSLA
   0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x22, 0x5c,
 ];
 
-/** Finds the closing quote, behind an even number of backslashes. */
+/** Finds the closing quote: the first after an even number of backslashes. */
 function endOfText(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

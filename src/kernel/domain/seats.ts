@@ -1,6 +1,6 @@
 /** Seats that are chosen with a fare, for the service, its airlines and the tool. Positions count from 0. */
 
-/** A traveller's seat on one flight: by the position among the offer's travellers, and among all flights of all directions. */
+/** A traveller's seat on one flight. The indexes count the offer's travellers, and the flights of all directions. */
 export interface WantedSeat {
   readonly passenger_index: number;
   readonly segment_index: number;
@@ -18,9 +18,9 @@ export interface Seat<S extends SoldSeat = SoldSeat> {
   /** `12A` */
   readonly designator: string;
   readonly name: string | null;
-  /** The airline's own terms of this seat. */
+  /** The airline's own terms for this seat. */
   readonly disclosures: readonly string[];
-  /** At most one price for a traveller; none while the seat is taken. */
+  /** At most one price per traveller; empty if the seat is taken. */
   readonly sold: readonly S[];
 }
 
@@ -54,7 +54,7 @@ export interface BoughtSeat<S extends SoldSeat = SoldSeat> {
 export const seatsOn = <S extends SoldSeat>({ cabins }: SeatMap<S>): Seat<S>[] =>
   cabins.flatMap(({ rows }) => rows.flat(2)).filter((element) => typeof element !== 'string');
 
-/** The chosen seats at their prices. `missing`: those that are taken, or not sold to their traveller in the fare's currency. */
+/** Prices the chosen seats. `missing`: seats that are taken, or not sold to the traveller in the fare's currency. */
 export function seatsToBuy<S extends SoldSeat>(
   maps: readonly SeatMap<S>[],
   currency: string,
@@ -74,7 +74,7 @@ export function seatsToBuy<S extends SoldSeat>(
   return { amount: bought.reduce((sum, { sold }) => sum + sold.amount, 0n), bought, missing };
 }
 
-/** A fault of chosen seats, found before any map is read; null: none. @param infants positions of those on a lap */
+/** Finds a fault in chosen seats without a seat map; null if there is none. @param infants indexes of lap infants */
 export function seatsFault(
   wanted: readonly WantedSeat[],
   {

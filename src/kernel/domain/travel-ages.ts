@@ -4,10 +4,10 @@ import { yearsLater } from '../clock.ts';
 
 export type TravellerType = 'adult' | 'youth' | 'child' | 'infant';
 
-/** Searched ages of a booking's travellers; null is an adult. */
+/** The age that was searched for one traveller; null for an adult. */
 export type Seat = number | null;
 
-/** The first age that is no longer an infant on a lap, a child, or a youth. */
+/** The ages at which a traveller is no longer a lap infant, a child, or a youth. */
 export const CHILD_FROM = 2;
 export const YOUTH_FROM = 12;
 export const ADULT_FROM = 18;
@@ -17,23 +17,23 @@ export const travellerType = (age: Seat): TravellerType => {
   return age < CHILD_FROM ? 'infant' : age < YOUTH_FROM ? 'child' : 'youth';
 };
 
-/** Whole years on a day; a birthday on 29 February is kept on 1 March. */
+/** The age in whole years on a day; a birthday on 29 February counts from 1 March. */
 export function ageOn(bornOn: string, day: string): number {
   const years = Number(day.slice(0, 4)) - Number(bornOn.slice(0, 4));
   return yearsLater(bornOn, years) > day ? years - 1 : years;
 }
 
-/** The ages that an offer with children was searched for. */
+/** An offer with its searched ages, which are absent if all travellers are adults. */
 interface AgedOffer {
   readonly passengers?: readonly { readonly age: Seat }[] | undefined;
   readonly slices: readonly { readonly departing_at: string }[];
 }
 
-/** The searched ages, and the day that they count on, the last direction's departure; undefined for adults alone. */
+/** The searched ages, and the day that they count on: the last direction's departure. Undefined for adults only. */
 export const agesOf = ({ passengers, slices }: AgedOffer): { on: string; seats: readonly Seat[] } | undefined =>
   passengers && { on: slices.at(-1)?.departing_at.slice(0, 10) ?? '', seats: passengers.map(({ age }) => age) };
 
-/** Why no seller takes these ages together; null: they can be searched. */
+/** Says why no seller takes these ages together; null if they can be searched. */
 export function agesFault(adults: number, childAges: readonly number[]): string | null {
   if (adults + childAges.length > MOST_TRAVELLERS)
     return `makes more than ${MOST_TRAVELLERS} travellers with the adults.`;
@@ -45,8 +45,8 @@ export function agesFault(adults: number, childAges: readonly number[]): string 
 export const MOST_TRAVELLERS = 9;
 
 /**
- * Gives each passenger a seat, by its position in `seats`: one of the very age first, then one of the type, and to a
- * youth that of an adult. null: no seat is left for that age.
+ * Gives each passenger a seat, as an index of `seats`: a seat of the same age first, then of the same type, then an
+ * adult's seat to a youth. Null if no seat is left for the age.
  */
 export function seatsFor(ages: readonly number[], seats: readonly Seat[]): (number | null)[] {
   const given: (number | null)[] = ages.map(() => null);
