@@ -25,7 +25,7 @@ export function plannedSellers({ airlines = DEFAULT }: ServiceOptions): { name: 
   const { provider, lowcost } = airlines;
   return [
     { name: nameOf(provider), isSandbox: !isLive(provider) },
-    // Real carriers too: none of its cards pays anywhere but in a sandbox (browser.ts).
+    // Even on real carriers' sites this counts as a sandbox: its cards pay only in one (browser.ts).
     ...(lowcost === 'none' ? [] : [{ name: nameOf(lowcost), isSandbox: true }]),
   ];
 }
@@ -68,7 +68,7 @@ export async function openAirlines(
   };
 }
 
-/** Measures every call that takes time; not `trouble`, which is asked all the time and mostly remembers. */
+/** Measures asynchronous calls, except `trouble`, which is called often and mostly answers from memory. */
 function metered<Port extends { readonly name: string }>(port: Port, meter: Meter | undefined): Port {
   if (!meter) return port;
   return new Proxy(port, {
@@ -90,7 +90,7 @@ function metered<Port extends { readonly name: string }>(port: Port, meter: Mete
 
 const resultOf = (error: unknown): string => (error === undefined ? 'ok' : isProblem(error) ? error.code : 'error');
 
-/** A ticket that can be flown is not sold for play money. @throws Problem `real_tickets_for_play_money` */
+/** Refuses to sell real tickets for play money. @throws Problem `real_tickets_for_play_money` */
 export function checkPlayMoney(
   sellers: readonly ({ readonly name: string; readonly isSandbox: boolean } | null | undefined)[],
 ): void {
@@ -100,7 +100,7 @@ export function checkPlayMoney(
 
 const MARKS = { provider: 'airlines:provider', lowcost: 'airlines:lowcost' } as const;
 
-/** Marks a database with its airlines, or compares: others know no order of it. @throws `airline_of_another_service` */
+/** Marks a database with its airlines, or compares: others lack its orders. @throws `airline_of_another_service` */
 async function claimAirlines({ store }: Home, { provider, lowcost }: AirlineSettings): Promise<void> {
   const mine = {
     provider: provider === 'sandbox' ? 'sandbox' : `${provider.name}:${isLive(provider) ? 'live' : 'test'}`,
@@ -110,7 +110,7 @@ async function claimAirlines({ store }: Home, { provider, lowcost }: AirlineSett
     where key in (${MARKS.provider}, ${MARKS.lowcost})`.execute(store);
   for (const tier of ['provider', 'lowcost'] as const) {
     const name = mine[tier];
-    // A tier that is off is neither asked nor sold.
+    // A tier that is off sells nothing, so it leaves no mark.
     if (name === 'none') continue;
     const known = rows.find(({ key }) => key === MARKS[tier])?.value;
     const kept = known ?? (name === 'sandbox' ? name : await markOnce(store, MARKS[tier], name));

@@ -17,7 +17,7 @@ import { behindMark, DATABASE_BEHIND, SLACK_MS } from '../flights/base/index.ts'
 import { problem } from '../kernel/problems.ts';
 import { openSqlite, readRows, type SqliteDatabase } from '../store/libsql/index.ts';
 
-/** A backup is an SQLite file of chunks, so that neither side holds a database in memory. */
+/** A backup is an SQLite file of chunks, so that no database has to fit in memory. */
 const CREATE = `create table backup (format text not null, salt blob, made_at text not null);
   create table chunks (name text not null, seq integer not null, is_last integer not null, bytes blob not null,
     primary key (name, seq))`;
@@ -29,15 +29,15 @@ const TAG_BYTES = 16;
 
 interface Where {
   readonly home: string;
-  /** Of the backup. */
+  /** The backup file. */
   readonly file: string;
-  /** With one, keys are in the backup, and everything is encrypted. */
+  /** With a passphrase the backup is encrypted and contains the keys; without one it has no keys. */
   readonly passphrase: string | null;
 }
 
 const isDatabase = (name: string): boolean => name.endsWith('.db');
 
-/** The key files, which no backup without a passphrase holds. */
+/** Lists the keys and settings, which only an encrypted backup contains. */
 function keyFiles(home: string): string[] {
   const keys = join(home, 'keys');
   const kept = existsSync(keys) ? readdirSync(keys, { recursive: true, withFileTypes: true }) : [];
@@ -46,8 +46,8 @@ function keyFiles(home: string): string[] {
 }
 
 /**
- * Copies the databases of a home as they are at one moment: writers of all of them wait meanwhile.
- * @returns the names of the files in it. @throws Problem `usage`, of storage
+ * Copies the databases of a home as they are at one moment; their writers wait meanwhile.
+ * @returns the names of the files in the backup. @throws Problem `usage`, of storage
  */
 export function backUp({ home, file, passphrase }: Where, nowMs: number): string[] {
   if (existsSync(file)) throw problem('usage', { message: `${file} exists already.`, fix: 'Choose another name.' });
@@ -133,7 +133,7 @@ function unseal(key: Buffer, sealed: Buffer, aad: Buffer): Buffer {
 }
 
 /**
- * Puts a backup into a home without databases; keys that are there already stay.
+ * Puts a backup into a home that has no database and no file of the backup yet.
  * @returns the names of the files. @throws Problem `usage`, `data_invalid`, of storage
  */
 export function restore({ home, file, passphrase }: Where, nowMs: number): string[] {
@@ -157,7 +157,7 @@ export function restore({ home, file, passphrase }: Where, nowMs: number): strin
   try {
     for (const name of names) unpack(file, name, join(aside, name), key);
     if (names.includes(SERVICES)) markRestored(join(aside, SERVICES), madeAtMs(file), nowMs);
-    // Databases last: without them the home counts as empty, and can be restored into again.
+    // Databases come last, so that no process finds one without its keys.
     for (const name of [...names].sort((a, b) => Number(isDatabase(a)) - Number(isDatabase(b)))) {
       mkdirSync(dirname(join(home, name)), { recursive: true, mode: 0o700 });
       renameSync(join(aside, name), join(home, name));
@@ -171,7 +171,7 @@ export function restore({ home, file, passphrase }: Where, nowMs: number): strin
 const SERVICES = 'service.db';
 const TABLES = `select name from sqlite_master where type = 'table'`;
 
-/** Marks the services' database before it is there: no process can use it unmarked. */
+/** Marks the services' database before it is moved into the home, so that no process uses it unmarked. */
 function markRestored(path: string, madeAtMs: number, nowMs: number): void {
   if (!readRows(path, TABLES).some(({ name }) => name === 'meta')) return;
   const database = openSqlite(path);
@@ -187,7 +187,7 @@ function markRestored(path: string, madeAtMs: number, nowMs: number): void {
 
 const madeAtMs = (file: string): number => Date.parse(String(readRows(file, 'select made_at from backup')[0]?.made_at));
 
-/** @throws Problem `data_invalid`, `usage` */
+/** The key of an encrypted backup; null for any other backup. @throws Problem `data_invalid`, `usage` */
 function keyOf(file: string, passphrase: string | null): Buffer | null {
   let head: Record<string, unknown> | undefined;
   try {
@@ -203,7 +203,7 @@ function keyOf(file: string, passphrase: string | null): Buffer | null {
   return scryptSync(passphrase, bytesOf(head.salt), 32, SCRYPT);
 }
 
-/** libsql reads blobs as plain buffers. */
+/** libsql returns a blob as an ArrayBuffer. */
 const bytesOf = (blob: unknown): Buffer => Buffer.from(blob as ArrayBuffer);
 
 function unpack(file: string, name: string, path: string, key: Buffer | null): void {

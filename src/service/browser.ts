@@ -8,12 +8,12 @@ import {
 } from '../sandbox/carrier-site/index.ts';
 import type { CarrierSites } from './types.ts';
 
-/** The name of the sandbox's key for mails. Its domain can't exist, so it hides no real carrier's key. */
+/** The DNS name of the sandbox's DKIM key. Its domain cannot exist, so it hides no real carrier's key. */
 const SANDBOX_KEY = `${SANDBOX_DKIM_SELECTOR}._domainkey.${SANDBOX_MAIL_DOMAIN}`;
 
 const dnsTexts = async (name: string, type: string): Promise<string[][]> =>
   name === SANDBOX_KEY ? [[sandboxDkimRecord()]] : ((await resolve(name, type)) as string[][]);
 
-/** The browser that buys on carriers' sites, with sandbox cards. @throws Problem `recipe_invalid`, `browser_missing` */
+/** Opens the browser that buys on carriers' sites, with sandbox cards. @throws `recipe_invalid`, `browser_missing` */
 export const openBrowserTier = (sites: CarrierSites, own: Omit<BrowserOptions, 'settings'>): BrowserFulfiller =>
   createBrowserFulfiller({ ...own, settings: { ...sites, cards: createSandboxCards(), dnsTexts } });

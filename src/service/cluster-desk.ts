@@ -42,15 +42,15 @@ import type { ServiceOptions } from './types.ts';
 export type { DeploymentStep, InspectedProgram };
 
 export interface DeploymentWanted {
-  /** Pays, and becomes the upgrade authority; null: the authority of the home. */
+  /** Pays, and becomes the upgrade authority; null for the home's authority. */
   readonly payer: Signer | null;
-  /** An existing program to bring up to date; null: the one of this home, or a new one. */
+  /** An existing program to upgrade; null for this home's program, or a new one if it has none. */
   readonly program: Address | null;
   readonly programSeed: Uint8Array | null;
-  /** A new program, even where there is one already. */
+  /** Deploys a new program, even if there is one already. */
   readonly isNew: boolean;
   readonly isFinal: boolean;
-  /** Micro-lamports for a compute unit; null: none, or as it was begun. */
+  /** Micro-lamports per compute unit; null for none, or for the price that an open deployment began with. */
   readonly microLamports: bigint | null;
 }
 
@@ -69,7 +69,7 @@ interface Ground {
   readonly named: Address | null;
 }
 
-/** The operator's desk for a cluster (`farelock cluster`): the program on it, the wallets, and deployments. */
+/** Opens the operator's desk for a cluster (`farelock cluster`): its program, the wallets, and deployments. */
 export async function openClusterDesk(options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>) {
   const { home, cluster: settings = EMBEDDED_CLUSTER, clock = systemClock } = options;
   if (options.databaseUrl !== undefined) checkDatabaseUrl(options.databaseUrl);
@@ -85,23 +85,23 @@ export async function openClusterDesk(options: Pick<ServiceOptions, 'home' | 'cl
   };
   return {
     cluster,
-    /** Its RPC address, which may hold a key; null for the home's own. */
+    /** The cluster's RPC address, which may contain a key; null for the embedded cluster. */
     rpcUrl: settings.rpcUrls.map(resolvedUrl)[0] ?? null,
-    /** null on a cluster that is not this home's own. */
+    /** Null unless the cluster is the embedded one. */
     faucet,
     program: () => programOf(ground),
-    /** Whether the cluster can deploy the shipped program. */
+    /** Checks whether the cluster can deploy the shipped program. */
     support: () => supportOf(ground.elf, cluster),
     inspect: (program: Address): Promise<InspectedProgram> => inspectProgram(cluster, program),
-    /** The mint of USDC; `decimals` is null where there is no such mint. */
+    /** The mint of USDC; `decimals` is null if the cluster has no such mint. */
     async mint() {
       const [account] = await cluster.accounts([usdcMint]);
       const found = account ? decodeMint(account.data) : null;
       return { address: usdcMint, decimals: found?.decimals ?? null };
     },
-    /** The keys that seal private fields, once they have rotated. */
+    /** The keys that seal private fields; empty before their first rotation. */
     ring: () => keys.listed('service'),
-    /** Takes a step of a key's rotation, or says where it is. */
+    /** Takes a step of a key's rotation, or with null only reports its state. */
     async rotate(duty: KeyDuty, step: RotationStep | null): Promise<Rotation> {
       const { rotate } = await import('./rotation.ts');
       const store = own?.store ?? (await openStore(options.databaseUrl ?? join(home, 'service.db')));
@@ -116,7 +116,7 @@ export async function openClusterDesk(options: Pick<ServiceOptions, 'home' | 'cl
     },
     wallets: () => walletsOf(cluster, keys, { mint: usdcMint, leastLamports: faucet ? 0n : LEAST_LAMPORTS }),
     decide: (wanted: DeploymentWanted) => decide(ground, wanted),
-    /** Closes every unused buffer of this home, and ends the deployment that is under way. */
+    /** Closes every unused buffer of this home, and ends the open deployment. */
     abort: (payer: Signer | null, signal?: AbortSignal) => abort(ground, payer, signal),
     async close() {
       try {
@@ -135,7 +135,7 @@ const programOf = async ({ named, records, cluster }: Ground): Promise<Address> 
 async function walletsOf(
   cluster: Cluster,
   { treasury, listed }: Keys,
-  // The faucet fills the wallets of a service by itself.
+  // A cluster with a faucet needs no minimum: the faucet fills the wallets.
   { mint, leastLamports }: { readonly mint: Address; readonly leastLamports: bigint },
 ) {
   const keys = [
@@ -151,9 +151,9 @@ async function walletsOf(
       ...{ role, state },
       address: name as Address,
       lamports: accounts[at]?.lamports ?? 0n,
-      // The treasury signs nothing before it pays out, and the authority pays those fees, as for escrows of an older one.
+      // The treasury needs no SOL: the authority pays its fees, and those for the escrows of older authorities.
       leastLamports: role !== 'treasury' && (state === 'current' || state === 'next') ? leastLamports : 0n,
-      /** null: it has no token account yet. */
+      /** Null if it has no token account yet. */
       usdcAtomic: tokens ? (decodeTokenAccount(tokens.data)?.amount ?? null) : null,
     };
   });
@@ -162,7 +162,7 @@ async function walletsOf(
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /**
- * Decides on a deployment before anything is written or sent.
+ * Plans a deployment before anything is written or sent.
  * @throws Problem `deployment_conflict`, `program_not_upgradeable`, `keypair_unreadable`, `cluster_failed`
  */
 async function decide(ground: Ground, wanted: DeploymentWanted) {
@@ -172,7 +172,7 @@ async function decide(ground: Ground, wanted: DeploymentWanted) {
   const deployment = deploymentOf(ground, record, wanted.payer);
   const plan = await planDeployment(cluster, deployment);
   const { program: found } = plan;
-  // A named program is to be kept up to date from here, which needs its upgrade authority.
+  // A program that was named will be upgraded from here, which needs its upgrade authority.
   if (wanted.program !== null && found.kind === 'present' && found.upgradeAuthority !== null)
     mayChange(deployment, found);
   return {
@@ -184,11 +184,11 @@ async function decide(ground: Ground, wanted: DeploymentWanted) {
     isFinal: record.final,
     sha256: record.sha256,
     plan,
-    /** Writes its keys into the home, then does what is left. May be called again after any failure. */
+    /** Saves its keys in the home, then takes the steps that are left. May be called again after any failure. */
     async carryOut(ports: Pick<DeploymentPorts, 'signal' | 'onStep'>) {
       if (plan.transactions === 0 && open === null) return { ...(await inspectedAgain()), isUnchanged: true };
       requireFunds(plan, deployment.payer.address);
-      // Where two begin at once, the second one's keys are not used.
+      // If two processes begin at once, both go on with the keys of the first.
       let kept = open === null ? records.begin(record) : record;
       if (open !== null) records.update(kept);
       const noteBufferUntil = (height: bigint) => {
@@ -238,7 +238,7 @@ async function presentProgram(ground: Ground): Promise<Address | null> {
   return (await inspectProgram(ground.cluster, program)).kind === 'present' ? program : null;
 }
 
-/** @throws Problem `deployment_conflict` for another one than the wanted */
+/** Goes on with the open deployment. @throws Problem `deployment_conflict` if another one is wanted */
 function resumed({ elf }: Ground, open: DeploymentRecord, wanted: DeploymentWanted): DeploymentRecord {
   const named = wanted.programSeed ? signerFromSeed(wanted.programSeed).address : wanted.program;
   if (open.sha256 !== sha256(elf)) {
@@ -260,7 +260,7 @@ function resumed({ elf }: Ground, open: DeploymentRecord, wanted: DeploymentWant
 
 const signerOf = (seed: string): Signer => signerFromSeed(new Uint8Array(Buffer.from(seed, 'hex')));
 
-/** @throws Problem `deployment_conflict`: another key began it */
+/** @throws Problem `deployment_conflict` if another key began it */
 function deploymentOf(
   { authority, elf }: Pick<Ground, 'authority' | 'elf'>,
   record: DeploymentRecord,
@@ -296,7 +296,7 @@ async function abort(ground: Ground, payer: Signer | null, signal: AbortSignal |
   };
   if (open) {
     await reclaim(open, open.buffer_until === null ? null : BigInt(open.buffer_until));
-    // The last transaction of it may have landed all the same.
+    // Its last transaction may have landed all the same.
     const found = await inspectProgram(cluster, open.program, ground.elf);
     records.end(open, found.kind === 'present' && found.isShipped && open.kind === 'deploy' ? 'done' : 'aborted');
   }

@@ -5,8 +5,8 @@ import { openEmbedded } from './cluster.ts';
 import type { ServiceOptions } from './types.ts';
 
 /**
- * The embedded cluster alone: JSON-RPC and faucet; optionally without the program, as a real one.
- * @throws Problem `usage`: the ledger of this home carries the program already
+ * Opens the embedded cluster alone: JSON-RPC and faucet; optionally without the escrow program, like a real cluster.
+ * @throws Problem `usage` if the ledger of this home carries the program already
  */
 export async function openClusterOnly(options: ServiceOptions) {
   const nothing = () => undefined;

@@ -16,16 +16,16 @@ import type { ServiceOptions } from './types.ts';
 export interface OpenedCluster {
   readonly cluster: Cluster;
   readonly faucet: Faucet | null;
-  /** Serves the embedded cluster to other tools; a real one has its own address. */
+  /** Serves the embedded cluster to other tools; null for a real one, which has its own address. */
   readonly rpc: ((request: HttpRequest) => Promise<HttpResponse>) | null;
-  /** Its subscriptions, loaded with the first who wants them; null for a real one. */
+  /** The embedded cluster's subscriptions, loaded on first use; null for a real one. */
   readonly pubSub: (() => Promise<PubSub>) | null;
   readonly ledger: EmbeddedCluster | null;
-  /** The first block's hash of a real cluster, or of an embedded one served as one; null for a service's own. */
+  /** The first block's hash of a real cluster, or of an embedded one served as real; null for a service's own. */
   readonly genesis: string | null;
 }
 
-/** The cluster of payments. @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid` */
+/** Opens a real cluster. @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid` */
 export async function openRealCluster(
   settings: ClusterSettings,
   own: { readonly clock: Clock; readonly log: Log; readonly meter?: Meter },
@@ -37,7 +37,7 @@ export async function openRealCluster(
 
 const ESCROW: GenesisProgram = { address: ESCROW_PROGRAM_ID, elf: escrowElf, replaces: EARLIER_ESCROW_ELFS };
 
-/** A cluster that knows nothing of Farelock begins with a block of its own. */
+/** Makes the hash of the first block of a cluster without the escrow program. */
 const ownGenesis = (ledgerId: string): string =>
   bs58.encode(createHash('sha256').update(`genesis ${ledgerId}`).digest());
 

@@ -24,14 +24,14 @@ export type DatabaseDesk = ReturnType<typeof openDatabaseDesk>;
 export type DatabaseState = Awaited<ReturnType<DatabaseDesk['state']>>;
 export type DatabaseCheck = Awaited<ReturnType<DatabaseDesk['check']>>;
 
-/** The services' database by itself: what it is, its steps, and what must not be in it. */
+/** Opens the desk for the services' database: its state, migration steps, backups and checks. */
 export function openDatabaseDesk(options: DatabaseOptions) {
   const { databaseUrl: url } = options;
   const path = join(options.home, 'service.db');
   if (url !== undefined) checkDatabaseUrl(url);
   const look = () => (url === undefined ? lookAtFile(path) : lookAtServer(url, options.clock));
   return {
-    /** Reads without writing, counting no row of PostgreSQL. @throws Problem `database_unavailable` */
+    /** Reads the state without writing; PostgreSQL's row counts are estimated. @throws `database_unavailable` */
     async state() {
       const { tables, ...state } = await look();
       const sizes = new Map(tables.map((one): [string, TableSize] => [one.name, one]));
@@ -49,7 +49,7 @@ export function openDatabaseDesk(options: DatabaseOptions) {
       return made;
     },
 
-    /** Holds everything that moves money until the database is reconciled. */
+    /** Stops everything that moves money until the database is reconciled. */
     async needReconcile(sinceMs?: number): Promise<void> {
       const store = await openStore(url ?? path);
       try {
@@ -61,7 +61,7 @@ export function openDatabaseDesk(options: DatabaseOptions) {
       }
     },
 
-    /** Copies this home, or puts a copy into it. @throws Problem `usage`, `data_invalid`, of storage */
+    /** Backs up this home, or restores a backup into it. @throws Problem `usage`, `data_invalid`, of storage */
     async backUp(file: string, passphrase: string | null) {
       if (url !== undefined) throw ofServer();
       const { backUp } = await import('./backup.ts');
@@ -129,7 +129,7 @@ const stepsOf = ({ applied, missing, newer }: { applied: string[]; missing: stri
   applied,
   missing,
   newer,
-  /** Of newer versions, which older ones may go on beside. */
+  /** Steps of newer versions that older versions may run beside. */
   beside: applied.filter((one) => !newer.includes(one) && !serviceMigrations.some(({ name }) => name === one)),
 });
 
@@ -167,26 +167,26 @@ async function readingServer(url: string) {
   };
 }
 
-/** Compares columns and indexes with those that all steps make. */
+/** Lists the columns and indexes that the steps make and this database lacks. */
 async function lackingParts({ rows, parts }: ReturnType<typeof readingFile>): Promise<string[]> {
   const found = new Set((await rows(parts)).map(({ name }) => String(name)));
   return partsMadeBy(serviceMigrations).filter((name) => !found.has(name));
 }
 
-/** How long rows stay. */
+/** The retention of a table's rows. */
 interface Kept {
-  /** null: for good. */
+  /** Null if they stay for good. */
   readonly days: number | null;
-  /** The rows stay, and their personal data goes after so many days. */
+  /** Days after which personal data is removed from rows that stay. */
   readonly personalDays: number | null;
-  /** What changes it, and its usual days. */
+  /** The setting that changes it, and its default. */
   readonly setting: string | null;
   readonly usualDays: number | null;
 }
 
 const fixed = (days: number | null): Kept => ({ days, personalDays: null, setting: null, usualDays: null });
 
-/** The tables that grow with use, the largest first, and what takes their rows away. */
+/** Lists the tables that grow with use, the largest first, with their retention. */
 async function keptTables({ purgeAfterDays, policyFile }: DatabaseOptions, sizes: ReadonlyMap<string, TableSize>) {
   const { loadPolicy } = await loadCompliancePolicy();
   const of = (setting: string, days: number, usualDays: number) => ({

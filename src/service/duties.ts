@@ -10,7 +10,7 @@ export type SigningDuty = Exclude<KeyDuty, 'service'>;
 
 const RETRY_S = 30;
 
-/** Refuses a process that lacks a key which the database has noted. */
+/** The problem of a process that lacks a key which its database names. */
 export const keyMissing = (file: string): Problem =>
   problem('operator_key_unusable', {
     message: `keys/${file} is missing here, or holds another key: the processes of this database rotate to it.`,
@@ -18,7 +18,7 @@ export const keyMissing = (file: string): Problem =>
     detail: { file: `keys/${file}` },
   });
 
-/** Names of a duty's keys whose files rotations made. */
+/** Lists a duty's keys that rotations made, by their files. */
 export const rotatedIn = (folder: string, duty: KeyDuty): readonly string[] =>
   (existsSync(folder) ? readdirSync(folder).sort() : []).flatMap((file) => {
     const [, name = ''] = new RegExp(`^${duty}-(\\w+)[.]json$`).exec(file) ?? [];
@@ -26,8 +26,8 @@ export const rotatedIn = (folder: string, duty: KeyDuty): readonly string[] =>
   });
 
 /**
- * The keys of a duty in a home: the database says which of them are alive, and a key that came while this process runs
- * is read when it is needed. @param read the keys that the database has now @throws Problem `operator_key_unusable`
+ * Opens a duty's keys in a home. The database says which keys are alive; a key that arrives while this process runs is
+ * read when it is needed. @param read reads the keys from the database again @throws Problem `operator_key_unusable`
  */
 export function openDuty(
   duty: SigningDuty,
@@ -49,7 +49,7 @@ export function openDuty(
   };
   const signer = (address: Address): Signer => {
     const found = find(address);
-    // Its file is for the operator alone.
+    // Only the operator learns the name of its file.
     if (!found) throw problem('operator_key_unusable', { retryAfter: RETRY_S, cause: keyMissing(fileOf(address)) });
     return found;
   };

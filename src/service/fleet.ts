@@ -14,7 +14,7 @@ import { plannedSellers } from './airlines.ts';
 import type { Home } from './home.ts';
 import type { ServiceOptions } from './types.ts';
 
-/** What all processes of one PostgreSQL have in common, as texts for a person; no secrets. */
+/** The settings that all processes of one PostgreSQL share, as texts for a person; no secrets. */
 type Fleet = Readonly<Record<string, string>>;
 
 const FLEET = 'fleet_settings';
@@ -40,8 +40,8 @@ async function fleetOf({ cluster, program }: Home, options: ServiceOptions): Pro
 }
 
 /**
- * Notes the settings of a database's first process, and holds every later one to them. Accepted changes are noted for
- * all, and audited. @throws Problem `fleet_differs`
+ * Saves the settings of a database's first process, and requires them of every later one. Accepted changes become
+ * those of all processes, and are audited. @throws Problem `fleet_differs`
  */
 export async function joinFleet(
   home: Home,
@@ -65,7 +65,7 @@ export async function joinFleet(
   }
 }
 
-/** Says at the start what a home on a read-only mount leaves undone. Its keys, and everything in PostgreSQL, are fine. */
+/** Warns at the start about everything that a read-only home prevents. Keys and PostgreSQL work without writing. */
 export function sayWhatNeedsDisk(options: ServiceOptions, { log }: { readonly log: Log }): void {
   try {
     accessSync(options.home, constants.W_OK);
@@ -84,7 +84,7 @@ export function sayWhatNeedsDisk(options: ServiceOptions, { log }: { readonly lo
   }
 }
 
-/** @throws Problem `clock_differs` for a process whose clock is not the database's */
+/** Compares this machine's clock with the database's. @throws Problem `clock_differs` */
 export async function checkClock({ store }: Home, { clock }: { readonly clock: Clock }): Promise<void> {
   const aheadMs = await serverAheadMs(store, clock);
   if (aheadMs === null || Math.abs(aheadMs) <= MOST_AHEAD_MS) return;
@@ -96,7 +96,7 @@ export async function checkClock({ store }: Home, { clock }: { readonly clock: C
   });
 }
 
-/** A setting that only one side knows is one of another version. */
+/** Compares settings; a setting that only one side knows belongs to another version and does not count. */
 const differencesOf = (noted: Fleet, mine: Fleet) =>
   Object.entries(mine).flatMap(([setting, here]) => {
     const database = noted[setting];

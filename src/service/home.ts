@@ -46,7 +46,7 @@ import type { ServiceOptions } from './types.ts';
 
 /**
  * Every table of the services' database, portable between SQLite and PostgreSQL: integers (atomic USDC, milliseconds,
- * 0/1), UTC text on the wire, JSON as text, bytes for large values. `_sealed` is encrypted, `_hmac` a keyed hash.
+ * 0/1), UTC times as text, JSON as text, bytes for large values. `_sealed` is encrypted, `_hmac` a keyed hash.
  */
 export interface ServiceTables extends FlightsDatabase, PartnerDatabase, AirlineTables {}
 
@@ -64,7 +64,7 @@ type HomeKeys = ReturnType<typeof openKeys>;
 export type Home = Awaited<ReturnType<typeof openHome>>;
 
 /**
- * Database, keys and cluster of a home, compared before anything is made or moved.
+ * Opens database, keys and cluster of a home, and checks that they belong together before anything is made or moved.
  * @throws Problem `database_of_another_home`, `ledger_lost`, `database_newer`, `database_unavailable`, of storage
  */
 export async function openHome(options: ServiceOptions, onTrouble: OnTrouble, real: OpenedCluster | null) {
@@ -88,12 +88,12 @@ export async function openHome(options: ServiceOptions, onTrouble: OnTrouble, re
     const noteProgress = async (): Promise<void> => {
       const seen = ledger && { ledger: ledger.ledgerId, seq: ledger.ledger.transactionCount() };
       if (!seen || seen.seq <= (belonging.seen?.seq ?? 0)) return;
-      // A failure to write it is logged and undoes nothing: the next process saves it.
+      // A failed write loses nothing: the storage watch logs it, and the next process saves the number.
       await noteLedger(store, seen).catch((error: unknown) => {
         if (!storeTrouble(error)) throw error;
       });
     };
-    // New escrows are opened at `program`.
+    // New escrows use `program`.
     return { ...opened, program, store, keys, noteProgress };
   } catch (error) {
     await store.destroy();
@@ -102,7 +102,7 @@ export async function openHome(options: ServiceOptions, onTrouble: OnTrouble, re
 }
 
 /**
- * The operator's keys of a home, made on first use; claims the database for no cluster.
+ * Opens the operator's keys of a home, made on first use, without tying the database to a cluster.
  * @throws Problem `database_of_another_home`, `keypair_unreadable`, of storage
  */
 export async function openOperatorKeys({
@@ -117,7 +117,7 @@ export async function openOperatorKeys({
   }
 }
 
-/** The program of new escrows: the settings', else this home's deployment; the embedded cluster carries its own. */
+/** The program of new escrows: from the settings, else the embedded cluster's own, else this home's deployment. */
 async function programFor({ home, cluster }: ServiceOptions, opened: OpenedCluster): Promise<Address> {
   const [named] = cluster?.escrowPrograms ?? [];
   if (named !== undefined) return named;
@@ -141,8 +141,8 @@ const keptKeys = async (store: QueryExecutorProvider) => readKeys(await readMark
 const KEY_FILES = ['service.json', 'authority.json', 'facilitator.json', 'treasury.json'];
 
 /**
- * The keys of a home, made on first use. A database with an owner accepts only the owner's: others could not read it.
- * Keys that came with rotations have to be here, too.
+ * Opens the keys of a home, made on first use. A database that belongs to a home accepts only that home's keys, which
+ * alone can read it, and needs the keys of later rotations too.
  * @throws Problem `database_of_another_home`, `operator_key_unusable`, `keypair_unreadable`, of storage
  */
 function openKeys(home: string, belonging: Belonging, store: QueryExecutorProvider) {
@@ -179,7 +179,7 @@ function openKeys(home: string, belonging: Belonging, store: QueryExecutorProvid
   const [authority, facilitator] = [open('authority'), open('facilitator')];
   return {
     ...{ secrets, treasury, identity: mine },
-    /** The keys of a duty, retired ones too; none of a ring that never rotated. */
+    /** Lists the keys of a duty, retired ones too; empty for a ring that never rotated. */
     listed: (duty: KeyDuty) => keysOf({ ...belonging, identity: mine }, duty),
     ...{ authority: authority.current, authorities: authority.keys },
     ...{ facilitator: facilitator.current, facilitators: facilitator.keys },
@@ -193,7 +193,7 @@ function compare(kept: KeptIdentity, mine: Partial<Identity>): void {
   throw ofAnotherHome(kept, each.join('; '));
 }
 
-/** A key of the operator's own, made on first use. Two processes that start at once use the first one's. */
+/** Reads one of the operator's keys, made on first use. Two processes that start at once both use the first one's. */
 function operatorKey(path: string): Signer {
   try {
     return readOwnKeypair(path);
@@ -236,7 +236,7 @@ const ofAnotherHome = (kept: KeptIdentity, why: string): Problem =>
     detail: { made_by: kept.madeBy, why },
   });
 
-/** Checks the ledger against the database; only a person replaces a lost one. @throws Problem `ledger_lost` */
+/** Checks the ledger against the database; only a person may replace a lost ledger. @throws Problem `ledger_lost` */
 function checkLedger(home: string, belonging: Belonging, ledger: LedgerFacts | null): void {
   const why = whyLedgerLost(belonging, ledger);
   if (why === null) return;

@@ -68,7 +68,7 @@ const processOf = ({ clock = systemClock, log = silentLog, meter = noMeter }: Se
 });
 type Process = ReturnType<typeof processOf>;
 
-/** The composition root: opens both services and the worker of a home, one per process, loading parts when used. */
+/** The composition root: opens both services and the worker of a home, once per process. Parts load on first use. */
 export async function openService(options: ServiceOptions) {
   const own = processOf(options);
   const { clock } = own;
@@ -89,7 +89,7 @@ export async function openService(options: ServiceOptions) {
   const probes = [writeProbe(store), async () => ledger?.probe()];
   const funding = fundingOf(home);
   const isOwnProgram = faucet !== null && home.program === ESCROW_PROGRAM_ID;
-  // Before anything is sold, the operator learns what is missing.
+  // The operator learns what is missing before anything is sold.
   if (!isOwnProgram) await checkProgram(home, options);
   if (!faucet) await funding.ready();
   const wakes = options.databaseUrl !== undefined && options.stopping ? await listenForWork(options, own, store) : null;
@@ -97,7 +97,7 @@ export async function openService(options: ServiceOptions) {
   const reads = aside?.reads;
   const movedOn = loggingOnce(watchSteps(store, serviceMigrations, clock.now), own.log);
   const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram, movedOn, reads });
-  // Before anything is served: a process that only serves opens escrows and pays out, too.
+  // Checked before anything is served: a process without a worker opens escrows and pays out, too.
   if (options.stopping) await flights.worker.isHeld();
   const partner = lazyPartner({ ...own, store, secrets }, options);
   const { wallets } = flights;
@@ -109,12 +109,12 @@ export async function openService(options: ServiceOptions) {
       const { ensureOperatorKeyFile } = await loadKeys();
       return ensureOperatorKeyFile({ store, secrets, clock, ids: own.ids }, join(options.home, 'keys', 'operator.key'));
     },
-    /** Makes a demo's partners and their key files now, not with the first request to the partner service. */
+    /** Makes a demo's partners and their key files now, before the first request to the partner service. */
     partnerReady: (): Promise<void> => partner.ready(),
     /** Serves the flight service at `/`, the partner service at its paths, the cluster's JSON-RPC at `/rpc`. Opens no port. */
     async fetch(request: HttpRequest, connection: Connection = {}): Promise<HttpResponse> {
       const { pathname } = new URL(request.url);
-      // /health asks nothing, and /ready asks for itself, within its time.
+      // /health does not use the database, and /ready makes this check itself, with a time limit.
       if (pathname !== '/health' && pathname !== '/ready' && (await movedOn())) return movedOnAnswer();
       if (isPartnerPath(pathname)) return partner.fetch(request, connection);
       if (!rpc || (pathname !== '/rpc' && pathname !== '/rpc/')) return flights.app.fetch(request, connection);
@@ -122,31 +122,31 @@ export async function openService(options: ServiceOptions) {
       return rpc(request);
     },
     cluster,
-    /** The first block of a private cluster that is served here; else null. */
+    /** The first block's hash of a private cluster that is served here; else null. */
     servedGenesis: null as string | null,
     faucet,
-    /** The embedded cluster's subscriptions, opened when first asked for; null on a real cluster. */
+    /** The embedded cluster's subscriptions, opened on first use; null on a real cluster. */
     pubSub,
-    /** Both workers, or the partner service's alone. */
+    /** Runs both workers, or the partner service's alone. */
     worker: {
       async runDue(part?: 'partner'): Promise<WorkerRun> {
         if (await movedOn()) return { worked: 0, nextDueAtMs: null };
         return part === 'partner' ? partner.runDue() : bothRuns(flights.worker, partner);
       },
-      /** Calls `wake` when another process took work in. */
+      /** Calls `wake` when another process has new work. */
       onWake: (wake: () => void): void => wakes?.on(wake),
       wakeOthers: (): void => wakes?.send(),
-      /** True where other processes say that there is work: polling is the net. */
+      /** True while other processes' notices of work arrive here: polling is then only a fallback. */
       isWoken: (): boolean => wakes?.isHeard() === true,
     },
-    /** Compares the database with the cluster and the airline, after it was put back. */
+    /** Compares a restored database with the cluster and the airline. */
     reconcile: async (how: Reconciling) => {
       if (!how.isDryRun) await funding.ready();
       return flights.reconcile(how);
     },
-    /** The last trouble with a file, in the words for this machine; null while there was none. */
+    /** The last storage problem, with its file and reason; null if there was none. */
     trouble: storage.last,
-    /** Gauges of the service's state now. */
+    /** The gauges of the service's present state. */
     readings: async (): Promise<readonly Reading[]> => (await readings())(),
     async close(): Promise<void> {
       await wakes?.close();
@@ -163,29 +163,29 @@ export async function openService(options: ServiceOptions) {
   };
 }
 
-/** The sandbox partner platform alone: another company's, which shares nothing with the services. */
+/** Opens the sandbox partner platform alone: as another company, it shares nothing with the services. */
 export const openPlatform = async (options: PlatformOptions) => (await import('./platform.ts')).openPlatform(options);
 
-/** A pretend carrier's web site alone. */
+/** Opens a pretend carrier's web site alone. */
 export const openCarrierSite = async (options: CarrierSiteOptions) =>
   (await import('./sandbox.ts')).openCarrierSite(options);
 
 export const openDuffelSandbox = async (options: DuffelSandboxOptions) =>
   (await import('./sandbox.ts')).openDuffelSandbox(options);
 
-/** The ways out of pages and mails by themselves. @throws Problem `usage` for settings that can't work */
+/** Opens the transports of pages and mails alone. @throws Problem `usage` for settings that can't work */
 export async function openNotices(home: string, settings: ServiceOptions['notify']) {
   if (settings) (await loadSettings()).checkSettings(settings);
   return (await loadTransports()).createTransports(home, settings);
 }
 
-/** Recipes of carriers' sites, without a service. */
+/** Loads the recipes of carriers' sites, without a service. */
 export const recipeDesk = () => import('../airlines/browser/index.ts');
 
-/** Trials of recipes, which cannot pay. */
+/** Loads trials of recipes, which cannot pay. */
 export const trialDesk = () => import('../airlines/browser/trial/index.ts');
 
-/** Recordings of a person's walk through a site. */
+/** Loads the recorder of a person's walk through a site. */
 export const recordingDesk = () => import('../airlines/browser/recorder/index.ts');
 
 export const openClusterOnly = async (options: ServiceOptions): Promise<Omit<Service, 'reconcile'>> =>
@@ -197,7 +197,7 @@ export const openDatabaseDesk = async (options: DatabaseOptions) =>
 export const openClusterDesk = async (options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>) =>
   (await import('./cluster-desk.ts')).openClusterDesk(options);
 
-/** Holds a process that stays to the clock of its PostgreSQL and to the settings of the others. @throws Problem */
+/** Compares a long-running process with its PostgreSQL's clock and the other processes' settings. @throws Problem */
 async function joined(home: Home, options: ServiceOptions, own: Process): Promise<void> {
   if (options.databaseUrl === undefined || !options.stopping) return;
   const { checkClock, joinFleet, sayWhatNeedsDisk } = await import('./fleet.ts');
@@ -206,7 +206,7 @@ async function joined(home: Home, options: ServiceOptions, own: Process): Promis
   sayWhatNeedsDisk(options, own);
 }
 
-/** A standby for what may be seconds old, where one is named. */
+/** Opens the standby for reads that may be seconds old, if one is set. */
 async function openAside(
   { readDatabaseUrl: url, databaseUrl }: ServiceOptions,
   { log }: Process,
@@ -233,7 +233,7 @@ async function listenForWork({ databaseUrl, listenUrl }: ServiceOptions, { log }
   };
 }
 
-/** Looks for newer steps, and logs them once; a call that needs an unreachable database fails by itself. */
+/** Checks for a newer version's steps and logs them once. An unreachable database fails the calls that need it. */
 function loggingOnce(look: () => Promise<Problem | null>, log: Log): () => Promise<boolean> {
   let isLogged = false;
   return async () => {
@@ -247,13 +247,13 @@ function loggingOnce(look: () => Promise<Problem | null>, log: Log): () => Promi
   };
 }
 
-/** A newer version runs beside this one: it answers the next try. */
+/** Asks the caller to try again: a newer version runs beside this one and will answer. */
 const movedOnAnswer = () =>
   json(problemBody(problem('not_ready', { retryAfter: STORAGE_RETRY_S })), 503, {
     'Retry-After': String(STORAGE_RETRY_S),
   });
 
-/** Refuses what can be refused before anything is opened. @throws Problem of the option */
+/** Checks the options that can be checked before anything is opened. @throws Problem of the option */
 async function checkOptions({ databaseUrl, notify, partner }: ServiceOptions): Promise<void> {
   if (databaseUrl !== undefined) checkDatabaseUrl(databaseUrl);
   if (notify) (await loadSettings()).checkSettings(notify);

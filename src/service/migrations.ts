@@ -8,10 +8,10 @@ import { paymentsMigrations as payments } from '../payments/index.ts';
 import type { Migration } from '../store/base/index.ts';
 import { CREATE_META } from '../store/index.ts';
 
-/** Older versions run beside it until keys rotate: they know no second authority. */
+/** Older versions can run beside this step until keys rotate: they know only one authority. */
 export const ROTATION_STEP = '250_operator_keys';
 
-/** The services' database, step by step: databases remember names and order, so steps are only added at the end. */
+/** The steps of the services' database. It remembers names and order, so steps are only added at the end. */
 export const serviceMigrations: readonly Migration[] = [
   {
     name: '001_flight_service',
@@ -36,9 +36,9 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '022_outbound', statements: partner.outbound },
   { name: '023_partner_retention', statements: partner.retention },
   {
-    // Every question that the worker and the sweeps ask has an index over the rows that it is about, and over no
-    // others: what is done costs nothing, however much of it there is. A partial index counts only where a query says
-    // the same words (`open` of a `Queue`); test/store/plans-*.test.ts hold every statement against it.
+    // Every query of the worker and the sweeps has an index over exactly the rows that it is about, so finished rows
+    // cost nothing, however many there are. A partial index is used only if the query has the same words (`open` of a
+    // `Queue`); test/store/plans-*.test.ts check every statement.
     name: '030_bounded_work',
     statements: [
       ...payments.boundedWork,
@@ -65,11 +65,11 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '230_partner_platforms', statements: partner.platforms, rolls: true },
   { name: ROTATION_STEP, statements: flights.authorities, rolls: true },
   { name: '280_payment_ids', statements: payments.paymentIds, rolls: true },
-  // An older version beside it compares the locked total with the fare alone, and refuses it as repriced.
+  // An older version beside this step compares the locked total with the fare alone, and refuses it as repriced.
   { name: '290_bags', statements: flights.bags, rolls: true },
-  // An older process cannot end an escrow that was authorized: the chain refuses it, and a newer one goes on.
+  // An older process cannot end an authorized escrow: the chain refuses, and a newer process goes on.
   { name: '290_authorizations', statements: flights.authorizations, rolls: true },
-  // As with bags, an older version refuses them as repriced.
+  // As with bags, an older version refuses seats as repriced.
   { name: '300_seats', statements: flights.seats, rolls: true },
   // An older process would cancel the whole order for a request about one of its travellers.
   { name: '300_passenger_refunds', statements: flights.passengerRefunds },

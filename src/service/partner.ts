@@ -9,13 +9,13 @@ import { partnerDemo } from '../sandbox/index.ts';
 import type { Store } from './home.ts';
 import type { ServiceOptions, WorkerRun } from './types.ts';
 
-/** Paths of the partner service: its procedures, its description, and its part of the operator's desk. */
+/** True for the partner service's paths: its procedures, its description, and its part of the operator's desk. */
 export const isPartnerPath = (pathname: string): boolean =>
   /^\/(?:[^/]+\.core\.v1\.(?:partner|customer)\.Service\/|partner\/|operator\/(?:partners|partner-keys|customers|customer-tokens|attestations)(?:\/|$))/.test(
     pathname,
   );
 
-/** The partner service, loaded with the first request for one of its paths, or when its worker has something to do. */
+/** Loads the partner service with the first request for one of its paths, or when its worker has work. */
 export function lazyPartner(
   given: Pick<PartnerPorts, 'secrets' | 'clock' | 'ids' | 'log'> & { readonly store: Store },
   options: ServiceOptions,
@@ -37,7 +37,7 @@ export function lazyPartner(
       home: options.home,
       desk: {
         authenticate: (header) => operators.authenticate(header),
-        // The partner service knows no table of the desk; its transaction is on the database that has it.
+        // The partner service knows no table of the desk, but its transaction is on the database that has them.
         audit: (tx, act) => writeAudit(tx.withTables<AuditTables>(), given, act),
       },
       options: options.partner ?? {},
@@ -57,7 +57,7 @@ export function lazyPartner(
 
 type Worker = { readonly runDue: () => Promise<WorkerRun> };
 
-/** A round of both workers. Where one fails the other has its turn first: trouble with a fare holds up no order. */
+/** Runs both workers once. If one fails, the other still has its turn: trouble with a fare delays no order. */
 export async function bothRuns(first: Worker, second: Worker): Promise<WorkerRun> {
   const [a, b] = [await settled(first), await settled(second)];
   if ('failure' in a) throw a.failure;

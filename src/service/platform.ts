@@ -11,23 +11,23 @@ const STEP_MS = 1_500;
 const SLOW_MS = 3_000;
 
 export interface PlatformOptions {
-  /** FARELOCK_HOME: its books go below it, and so do the keys and secrets of demo partners. */
+  /** FARELOCK_HOME: it contains the platform's books, and the keys and secrets of demo partners. */
   readonly home: string;
   readonly clock?: Clock | undefined;
-  /** Verifies incoming calls for every partner; without it, the secret files of the home. */
+  /** The secret that verifies calls for every partner; default: each partner's secret file in the home. */
   readonly webhookSecret?: string | undefined;
-  /** The partner service to call UpdateOrder of; null: orders stay as they are. */
+  /** The partner service to send UpdateOrder to; null if orders stay as they are. */
   readonly partnerUrl: string | null;
   readonly partnerServiceName?: string | undefined;
-  /** The API key of one partner; for the others, the key files of the home. */
+  /** The API key of one partner; the others have their key files in the home. */
   readonly apiKey?: { readonly partnerId: string; readonly key: string } | undefined;
-  /** From one update about an order to the next, milliseconds (default 1500). */
+  /** Milliseconds between two updates of an order (default 1500). */
   readonly stepMs?: number | undefined;
 }
 
 export type Platform = Awaited<ReturnType<typeof openPlatform>>;
 
-/** The sandbox platform with books of its own, apart from those of the one inside a demo's process. */
+/** Opens the sandbox platform with its own books, separate from the platform inside a demo's process. */
 export async function openPlatform(options: PlatformOptions) {
   const clock = options.clock ?? systemClock;
   const books = openBooks(join(options.home, 'platform', 'orders.db'));
@@ -45,9 +45,9 @@ export async function openPlatform(options: PlatformOptions) {
         partnerId,
         type,
         path,
-        /** Its secret is known, so signatures are verified. */
+        /** True if its secret is known, so that signatures are verified. */
         verifies: (await secretsOf(partnerId)) !== null,
-        /** Its key and the service's address are known, so its orders are moved along. */
+        /** True if its key and the service's address are known, so that its orders move on. */
         moves: type === 'INTEGRATION' && serviceUrl !== null && (await keyOf(partnerId)) !== null,
       })),
     ),

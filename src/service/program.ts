@@ -17,7 +17,7 @@ import type { TakingCaps } from './types.ts';
 type Reader = Pick<Cluster, 'accounts'>;
 type Place = Pick<OpenedCluster, 'genesis'> & { readonly ledger: { readonly ledgerId: string } | null };
 
-/** The deployments of a home on one cluster, which is known by its first block. */
+/** Opens the records of a home's deployments on one cluster, identified by its ledger or first block. */
 export function deploymentsOf(home: string, { genesis, ledger }: Place): DeploymentRecords {
   const place = ledger ? `ledger${ledger.ledgerId}` : `solana${(genesis ?? '').slice(0, 32)}`;
   return openRecords(join(home, 'keys', 'deployments'), place.replace(/\W/g, ''));
@@ -26,7 +26,7 @@ export function deploymentsOf(home: string, { genesis, ledger }: Place): Deploym
 const inspect = async (cluster: Reader, program: Address): Promise<InspectedProgram> =>
   (await loadDeploymentInspect()).inspectProgram(cluster, program);
 
-/** The program that a home has deployed on a cluster; without one, the embedded cluster's. */
+/** Finds the program that a home has deployed on a cluster, else the embedded cluster's. */
 export async function deployedProgram(cluster: Reader, records: DeploymentRecords): Promise<Address> {
   const open = records.current();
   if (open?.kind === 'upgrade') return open.program;
@@ -39,7 +39,7 @@ export async function deployedProgram(cluster: Reader, records: DeploymentRecord
 const DECIMALS = 6;
 
 /**
- * Checks the coin and the program, the shipped one or the one before, before a service sells.
+ * Checks the USDC mint and the program (the shipped or the previous version) before a service sells.
  * @throws Problem `usdc_mint_missing`, `program_missing`, `program_differs`, `cluster_failed`
  */
 export async function checkCluster(cluster: Pick<Cluster, 'accounts' | 'usdcMint'>, program: Address) {
@@ -61,7 +61,7 @@ export async function checkCluster(cluster: Pick<Cluster, 'accounts' | 'usdcMint
   throw programWrong(program, found);
 }
 
-/** Intents need nothing of today's program that the one before has not. */
+/** The previous version of the program does all that intents need. */
 const isServed = (found: InspectedProgram): found is Extract<InspectedProgram, { kind: 'present' }> =>
   found.kind === 'present' && (found.isShipped || found.isPrevious);
 
@@ -85,10 +85,10 @@ function programWrong(program: Address, found: InspectedProgram) {
   });
 }
 
-/** One look at the program a minute at most, which reads an account or two. */
+/** Reads the program, an account or two, at most once a minute. */
 const LOOK_EVERY_MS = 60_000;
 
-/** Watches the program of new escrows for upgrades. @returns its fault, or null; a silent cluster changes nothing */
+/** Watches the program of new escrows. @returns a function for its fault or null; a silent cluster changes nothing */
 export function watchProgram(cluster: Reader, program: Address, clock: Pick<Clock, 'now'>) {
   let trouble: string | null = null;
   let lookedAtMs = clock.now();
@@ -112,7 +112,7 @@ export function watchProgram(cluster: Reader, program: Address, clock: Pick<Cloc
   };
 }
 
-/** Checks that no invented journey sells for real USDC. @throws Problem `sandbox_on_mainnet`, `mainnet_not_confirmed` */
+/** Requires real sellers, consent and caps on mainnet. @throws Problem `sandbox_on_mainnet`, `mainnet_not_confirmed` */
 export function checkMainnetStart(given: {
   readonly sellers: readonly ({ readonly name: string; readonly isSandbox: boolean } | null)[];
   readonly isMeant: boolean;
@@ -139,7 +139,7 @@ export function checkMainnetStart(given: {
   }
 }
 
-/** Accepts a final program on mainnet, or one of an accepted upgrade key. @throws Problem `mainnet_not_confirmed` */
+/** Accepts a mainnet program that is final, or has an accepted upgrade key. @throws Problem `mainnet_not_confirmed` */
 export function checkMainnetProgram(
   found: Extract<InspectedProgram, { kind: 'present' }>,
   accepted: readonly Address[],

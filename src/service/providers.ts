@@ -14,12 +14,12 @@ interface Ports {
 }
 
 interface Choice {
-  /** Only a live one sells journeys that can be flown. */
+  /** True if it sells journeys that can be flown. */
   readonly isLive: boolean;
   open(ports: Ports): Promise<Provider>;
 }
 
-/** Real airlines, loaded when chosen. A new one is a line here and a name in `PROVIDERS`. */
+/** Providers of real airlines, loaded when chosen. A new one needs a line here and a name in `PROVIDERS`. */
 const CHOICES = {
   duffel: (settings: DuffelSettings): Choice => ({
     isLive: settings.token.startsWith('duffel_live_'),

@@ -23,7 +23,7 @@ export interface Reading {
 
 interface ReadingPorts {
   readonly store: Store;
-  /** For counts of rows; absent: `store`. */
+  /** Counts rows; default: `store`. */
   readonly reads?: Reads<ServiceTables> | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,12 +31,12 @@ interface ReadingPorts {
   readonly movedOn: () => Promise<boolean>;
 }
 
-/** Scrapes within it share an answer. */
+/** Scrapes within this time share an answer. */
 const KEPT_MS = 3_000;
-/** A scrape does not wait for a silent part. */
+/** A scrape waits for a part no longer than this. */
 const MOST_MS = 2_000;
 
-/** Reads the state of a service for gauges. A part that cannot be read says so, and the others are read. */
+/** Reads the state of a service for gauges. A part that cannot be read is reported; the others are still read. */
 export function createReadings(ports: ReadingPorts) {
   const parts = { database: () => database(ports), wallets: () => wallets(ports), connections: () => pool(ports) };
   type Part = keyof typeof parts;
@@ -114,7 +114,7 @@ const QUEUES: readonly Pile[] = [
 
 const TASKS: readonly UpkeepTask[] = ['late_money', 'late_ticket', 'close_escrow', 'purge', 'order_watch', 'capture'];
 
-/** Tasks wait for weeks: due ones alone are counted. */
+/** Counts only tasks that are due: others may wait for weeks. */
 const upkeepAt = (nowMs: number): Pile[] =>
   TASKS.map((task) => ({
     ...{ kind: task, table: 'upkeep', by: 'due_at_ms', since: 'due_at_ms' },

@@ -33,23 +33,23 @@ export interface RotationPorts {
 
 type Tx = Transaction<ServiceTables>;
 
-/** Challenges live two minutes, and transactions as long: what an older key signed before a switch is over by then. */
+/** Challenges and transactions live for two minutes: by then, all that an older key signed before a switch is over. */
 const QUIET_MS = 10 * 60_000;
 
 /**
- * Takes a step of a key's rotation, or none; again is harmless, and says where it is. A file is written before the
- * database names it, and everything else is one transaction.
+ * Takes a step of a key's rotation, or with null only reports its state; repeating a step is harmless. A key's file is
+ * written before the database names it; everything else is one transaction.
  * @throws Problem `usage`, `insufficient_funds`, `operator_key_in_use`, `database_behind`, of storage
  */
 export async function rotate(ports: RotationPorts, duty: KeyDuty, step: RotationStep | null) {
   const { store, folder } = ports;
   const before = await listed(ports, store, duty);
   const old = oldOf(before);
-  // The cluster is asked before the transaction, which is short.
+  // The cluster is asked before the transaction, to keep that short.
   if (step === 'switch') await checkFunds(ports, duty, before);
   const onChain = old && duty !== 'service' ? await chainUses(ports, duty, old) : NO_USE;
   if (step !== null) {
-    // Intents are written in the turn of creations: none is written under a key that is being retired.
+    // Intents are written in the turn `creations`, so none is written under a key that is being retired.
     await inTurn(store, [OPERATOR_KEYS, 'creations'], async (tx) => {
       const keys = await listed(ports, tx, duty);
       if (step === 'begin') await begin(ports, tx, duty, keys);
@@ -66,7 +66,7 @@ export async function rotate(ports: RotationPorts, duty: KeyDuty, step: Rotation
       const file = keyFile(duty, key.name, place === 0);
       return { ...key, file: `keys/${file}`, isHere: existsSync(join(folder, file)) };
     }),
-    /** null: there is no older key that may be retired. */
+    /** Null if there is no older key to retire. */
     uses:
       living && duty !== 'service'
         ? { ...shownUses(uses), words: usesInWords(uses, living), mayRetire: isOver(uses, living, ports.clock) }
@@ -114,7 +114,7 @@ async function begin(ports: RotationPorts, tx: Tx, duty: KeyDuty, keys: readonly
     });
   }
   const { folder } = ports;
-  // A file that a killed run left behind, or that a database which was put back forgot, is that run's key.
+  // Takes the key file that a killed run left behind, or that a restored database does not know.
   const [left] = rotatedIn(folder, duty).filter((file) => !keys.some(({ name }) => name === file));
   const make = (): string =>
     duty === 'service'
@@ -137,7 +137,7 @@ async function switchTo(ports: RotationPorts, tx: Tx, duty: KeyDuty, keys: reado
         : key,
   );
   await write(ports, tx, duty, 'switch', moved);
-  // From now on versions that know one authority, one fee payer and one ring would misread rows: they stop by themselves.
+  // Older versions know one authority, one fee payer and one ring key, and would misread rows: from now on they stop.
   await sql`update ${sql.table(STEPS)} set breaks = 1 where name = ${ROTATION_STEP}`.execute(tx);
 }
 
@@ -186,7 +186,7 @@ async function checkWhole(tx: Tx): Promise<void> {
   if (await readBehind(tx)) throw problem('database_behind');
 }
 
-/** Fills the next key where there is a faucet. @throws Problem `insufficient_funds` where it could pay no fee */
+/** Fills the next key if there is a faucet. @throws Problem `insufficient_funds` if the key cannot pay fees */
 async function checkFunds({ cluster, faucet }: RotationPorts, duty: KeyDuty, keys: readonly KeptKey[]) {
   const next = nextOf(keys);
   if (!next || duty === 'service') return;
@@ -205,14 +205,14 @@ async function checkFunds({ cluster, faucet }: RotationPorts, duty: KeyDuty, key
 
 /** The uses that keep an older key alive. */
 interface Uses {
-  /** Escrows whose money waits, and ended ones whose rent comes back when they are closed. */
+  /** `open`: escrows that still hold money; `unclosed`: ended escrows, which return their rent when they close. */
   readonly open: number;
   readonly unclosed: number;
   /** Pay-outs under way. */
   readonly payouts: number;
-  /** The program that it may replace. */
+  /** The program that the key may replace. */
   readonly program: Address | null;
-  /** When it paid for a transaction last (epoch ms), where that was a moment ago. */
+  /** Time of the last transaction that the key paid for (epoch ms); null if that was long ago. */
   readonly paidAtMs: number | null;
   readonly lamports: bigint;
 }
@@ -249,7 +249,7 @@ async function chainUses({ cluster, clock, program }: RotationPorts, duty: Signi
   const found = duty === 'authority' ? await inspectProgram(cluster, program) : null;
   const sinceMs = Math.max(old.sinceMs, clock.now() - QUIET_MS);
   let paidAtMs: number | null = null;
-  // Others may name its address: only what it paid for counts.
+  // Anyone may name its address: only the transactions that it paid for count.
   for (const { signature, blockTime } of await cluster.history(address, { limit: NEWEST })) {
     const atMs = (blockTime ?? 0) * 1000;
     if (paidAtMs !== null || atMs <= sinceMs) break;

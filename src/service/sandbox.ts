@@ -26,14 +26,14 @@ const STEP_MS = 2_000;
 const SLOW_MS = 3_000;
 
 export interface DuffelSandboxOptions {
-  /** The file of its books; null: in memory alone. */
+  /** The file of its books; null keeps them in memory. */
   readonly path: string | null;
   readonly clock?: Clock | undefined;
-  /** The same seed is the same world, with the same ids in the same order. */
+  /** Equal seeds give equal worlds, with equal ids in equal order. */
   readonly seed?: string | undefined;
-  /** From a 202 to the order, or to a late ticket, milliseconds (default 2000). */
+  /** Milliseconds from a 202 to the order, or to a late ticket (default 2000). */
   readonly stepMs?: number | undefined;
-  /** How late a slow answer is, milliseconds (default 3000). */
+  /** The delay of a slow answer, milliseconds (default 3000). */
   readonly slowMs?: number | undefined;
   /** Registered from the start; others can be registered later. */
   readonly webhook?: { readonly url: string; readonly secret: string } | undefined;
@@ -42,7 +42,7 @@ export interface DuffelSandboxOptions {
 
 export type DuffelSandbox = Awaited<ReturnType<typeof openDuffelSandbox>>;
 
-/** The sandbox of the Duffel API with books of its own: another company, which shares nothing with the services. */
+/** Opens the sandbox of the Duffel API with its own books: as another company, it shares nothing with the services. */
 export async function openDuffelSandbox(options: DuffelSandboxOptions) {
   const { clock = systemClock, seed = 'farelock', stepMs = STEP_MS, webhook } = options;
   const books = openBooks(options.path);
@@ -81,7 +81,7 @@ export async function openDuffelSandbox(options: DuffelSandboxOptions) {
 type SiteOptions = Parameters<typeof openSite>[0];
 
 export interface CarrierSiteOptions extends Pick<SiteOptions, 'mailFolder' | 'mailMs' | 'slowMs'> {
-  /** FARELOCK_HOME: its books go below it. */
+  /** FARELOCK_HOME, which contains the site's books. */
   readonly home: string;
   readonly clock?: Clock | undefined;
   readonly seed?: string | undefined;
@@ -90,7 +90,7 @@ export interface CarrierSiteOptions extends Pick<SiteOptions, 'mailFolder' | 'ma
 
 export type ServedCarrierSite = Awaited<ReturnType<typeof openCarrierSite>>;
 
-/** The pretend carrier's web site with books of its own. @throws Problem `usage` for an unknown scenario */
+/** Opens the pretend carrier's web site with its own books. @throws Problem `usage` for an unknown scenario */
 export async function openCarrierSite(options: CarrierSiteOptions) {
   const { home, clock = systemClock, seed = 'farelock', mailFolder, mailMs, slowMs } = options;
   const scenario = options.scenario === undefined ? 'none' : siteScenario(options.scenario);

@@ -30,45 +30,45 @@ export interface ServiceOptions {
   readonly meter?: Meter | undefined;
   readonly scenario?: Scenario | undefined;
   readonly seed?: string | undefined;
-  /** Default: the sandbox's, both tiers. */
+  /** Default: the sandbox for both tiers. */
   readonly airlines?: AirlineSettings | undefined;
-  /** How long the sandbox takes to issue a ticket, milliseconds (default 2000). */
+  /** Milliseconds that the sandbox takes to issue a ticket (default 2000). */
   readonly ticketingMs?: number | undefined;
-  /** How long the sandbox's lowcost tier quotes for a search, milliseconds (default 2500). */
+  /** Milliseconds that the sandbox's lowcost tier takes to quote a search (default 2500). */
   readonly lowcostMs?: number | undefined;
   /** A `postgres://` URL; without it a file under `home`. */
   readonly databaseUrl?: string | undefined;
-  /** How the database takes missing steps. */
+  /** Settings for applying missing steps to the database. */
   readonly migrating?: Migrating | undefined;
-  /** Settings that differ from those of the database's other processes are meant for all. */
+  /** True if settings that differ from the other processes' become those of all processes. */
   readonly acceptsChanges?: boolean | undefined;
-  /** Where to listen for work that other processes took in, past a pooler; default: `databaseUrl`. */
+  /** The address for notices of other processes' work, past a pooler; default: `databaseUrl`. */
   readonly listenUrl?: string | undefined;
   /** A standby for lists and metrics, which may be seconds old. */
   readonly readDatabaseUrl?: string | undefined;
-  /** Aborts when a process that stays is to stop: /ready says no from then on. Commands that end have none. */
+  /** Aborts when a long-running process is to stop: /ready then fails. Absent for commands that end by themselves. */
   readonly stopping?: AbortSignal | undefined;
   /** Without RPC addresses, the embedded cluster under `home`. */
   readonly cluster?: ClusterSettings | undefined;
-  /** The operator has said that real USDC is meant. */
+  /** True if the operator has confirmed that real USDC is meant. */
   readonly isMainnetMeant?: boolean | undefined;
-  /** The most that is taken for one booking, and for all of 24 hours; atomic USDC. Mainnet asks for both. */
+  /** The most to take for one booking, and in 24 hours; atomic USDC. Mainnet requires both. */
   readonly caps?: TakingCaps | undefined;
-  /** Escrows opened at once before their locks are paid, by all processes (8). */
+  /** The most escrows that all processes open at once before their locks are paid (default 8). */
   readonly mostCreations?: number | undefined;
-  /** How long the price of a ticket that may be refunded stays in escrow (0). */
+  /** Minutes that the price of a refundable ticket stays in escrow (default 0). */
   readonly holdAfterTicketMinutes?: number | undefined;
-  /** A new ledger without the escrow program, for one that is deployed. */
+  /** Makes a new ledger without the escrow program, so that it can be deployed. */
   readonly withoutProgram?: boolean | undefined;
   /** A JSON file of the gateways that may sponsor previews: key id to public key, base58 or base64. */
   readonly gatewayKeysFile?: string | undefined;
   /** An x402 facilitator to verify and settle payments; without it, one in this process. */
   readonly facilitatorUrl?: string | undefined;
-  /** Where pages and mails go; without it, to files under `home`. */
+  /** Settings for pages and mails; without them, both go to files under `home`. */
   readonly notify?: NotifySettings | undefined;
-  /** Personal data goes this many days after the journey's end (default 30). */
+  /** Days from the journey's end until personal data is removed (default 30). */
   readonly purgeAfterDays?: number | undefined;
-  /** Which keys the partner service takes: `demo` (default) or `live`. */
+  /** The keys that the partner service accepts: `demo` (default) or `live`. */
   readonly partnerEnvironment?: 'demo' | 'live' | undefined;
   /** `<svc>` of the partner service's procedure paths (default `farelock`). */
   readonly partnerServiceName?: string | undefined;
@@ -77,6 +77,6 @@ export interface ServiceOptions {
 
 export interface WorkerRun {
   readonly worked: number;
-  /** When the next step is due (epoch ms), null when nothing is under way. */
+  /** The time of the next due step (epoch ms); null if nothing is under way. */
   readonly nextDueAtMs: number | null;
 }
