@@ -11,7 +11,7 @@ interface Bound {
   readonly check?: (file: ReturnType<typeof fstatSync>) => void;
 }
 
-/** Reads a small regular file; returns null for any other or unreadable file. */
+/** Null for an irregular, large or unreadable file. */
 export function smallText(path: string): string | null {
   try {
     return readBounded(path, { mostBytes: SMALL_BYTES, isRegular: true })?.toString('utf8') ?? null;
@@ -34,7 +34,6 @@ export function readBounded(path: string, { mostBytes, isRegular = false, check 
   }
 }
 
-/** Reads an open file, such as standard input. */
 export function readOpen(file: number, mostBytes: number): Buffer | null {
   const parts: Buffer[] = [];
   for (let size = 0; ; ) {

@@ -24,7 +24,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Milliseconds since the process began; `performance.now()` would load ten modules. */
+/** Counts from the process's start; `performance.now()` loads ten modules. */
 export const monotonicMs = (): number => process.uptime() * 1000;
 
 /** RFC 3339 in UTC with milliseconds, as on the wire and in the database. */
@@ -41,6 +41,6 @@ export function isRealDate(text: string): boolean {
 export const localDate = (ms: number, timeZone: string): string =>
   new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(ms);
 
-/** May return a day that does not exist, such as 2027-02-29: callers only compare it as text. */
+/** May return a day that does not exist: dates only compare as text. */
 export const yearsLater = (date: string, years: number): string =>
   `${String(Number(date.slice(0, 4)) + years).padStart(4, '0')}${date.slice(4)}`;

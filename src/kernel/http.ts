@@ -7,7 +7,6 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers: HttpHeaders;
   readonly body: HttpBody;
-  /** Aborted when the answer is no longer wanted. */
   readonly signal?: AbortSignal | undefined;
   /** Facts learnt while answering, for logs and metrics. */
   readonly trail?: Trail | undefined;

@@ -12,7 +12,7 @@ export interface Measured {
   airline: { readonly airline: string; readonly call: string; readonly result: string };
 }
 
-/** Takes a measurement. `amount`: seconds, or the slots of `slot_lag`. */
+/** `amount`: seconds, or the slots of `slot_lag`. */
 export type Meter = <M extends keyof Measured>(what: M, labels: Measured[M], amount?: number) => void;
 
 export const noMeter: Meter = () => undefined;

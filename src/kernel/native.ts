@@ -14,7 +14,7 @@ export function missingNative(error: unknown): Problem | null {
   });
 }
 
-/** Says how a missing native package can be installed: both have builds for macOS and Linux, on arm64 and x64. */
+/** Both packages have builds for macOS and Linux, on arm64 and x64. */
 export function nativeFix(): string {
   const { platform, arch } = process;
   if (/^(darwin|linux) (arm64|x64)$/.test(`${platform} ${arch}`)) return problem('native_missing').fix;

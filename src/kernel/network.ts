@@ -25,7 +25,7 @@ export const overNetwork =
 /** Codes of connection errors that happen before a byte is sent. */
 const NEVER_CONNECTED = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
-/** Classifies a failed request; unknown errors count as `lost`. */
+/** Unknown errors count as `lost`. */
 export function networkFailure(error: unknown): NetworkFailure {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const causes = cause instanceof AggregateError ? cause.errors : [cause];

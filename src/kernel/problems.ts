@@ -24,7 +24,7 @@ export const PROBLEMS = catalogue as Readonly<Record<ProblemCode, ProblemKind>>;
 
 type ProblemDetail = Record<string, unknown>;
 
-/** A text, or a function that writes its amounts for the reader: mainnet's are marked. */
+/** A text, or a function that writes its amounts for the reader. */
 export type Text = string | ((usdc: Usdc) => string);
 
 /** The cost of the failed call: nothing, or nothing beyond the atomic USDC paid before it. */
@@ -33,7 +33,7 @@ export type Charged = 'nothing' | { readonly before: bigint };
 export interface ProblemOptions {
   readonly message?: Text;
   readonly fix?: Text;
-  /** Set it together with `fix`; without an own `fix` the catalogue's value applies. */
+  /** Needed beside a `fix`; otherwise the catalogue's applies. */
   readonly charged?: Charged | undefined;
   readonly detail?: ProblemDetail;
   /** Seconds, for `Retry-After`. */

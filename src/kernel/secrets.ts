@@ -43,7 +43,7 @@ function readRing(path: string): KeyRing {
   return ring;
 }
 
-/** The ids of the keys in the ring's own file, beginning with the default for encryption. */
+/** The ids in the ring's own file; the first key encrypts by default. */
 export const ringIds = (path: string): readonly string[] => readRing(path).keys.map(({ id }) => id);
 
 const besideRing = (path: string, id: string): string => path.replace(/\.json$/, `-${id}.json`);
@@ -55,7 +55,7 @@ export function addRingKey(path: string): string {
   return key.id;
 }
 
-/** Reads a key from its file beside the ring. @throws Problem `operator_key_unusable` */
+/** @throws Problem `operator_key_unusable` */
 function keyBeside(path: string, id: string): RingKey {
   const file = besideRing(path, id);
   const key = /^\w{1,32}$/.test(id) && existsSync(file) ? readRing(file).keys.find((one) => one.id === id) : undefined;

@@ -6,7 +6,7 @@ export const quoted = (text: string): string =>
 /** A next step: a command of this tool, or another shell line. */
 export type NextStep = { readonly argv: readonly string[] } | { readonly shell: string };
 
-/** Builds a command of this tool; a text value becomes one word, a list several. */
+/** Builds a command; a text becomes one word, a list several. */
 export const farelock = (
   texts: readonly string[],
   ...values: readonly (string | readonly string[])[]

@@ -175,10 +175,9 @@ function asProblem(code: StorageCode, file: string | undefined, why: string, cau
 /** The problem of a file of ours with unexpected content. */
 export const damaged = (path: string, why: string): Problem => asProblem('storage_damaged', path, why, new Error(why));
 
-/** Problems that carry another as their cause. */
 const WRAPPING = ['network_unreachable', 'cluster_failed', 'internal_error'] as const;
 
-/** Finds the storage problem behind an error, with file, reason and remedy for the operator. */
+/** Finds the storage problem behind an error, in the operator's words. */
 export function storageTrouble(error: unknown): Problem | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (isProblem(at, ...STORAGE_CODES)) return isProblem(at.cause, at.code) ? at.cause : at;
@@ -189,7 +188,7 @@ export function storageTrouble(error: unknown): Problem | null {
   return null;
 }
 
-/** Finds the storage problem behind an error, in public words without paths. */
+/** The storage problem behind an error in public words, without paths. */
 export function publicTrouble(error: unknown): Problem | null {
   const here = storageTrouble(error);
   return here && problem(here.code, { retryAfter: STORAGE_RETRY_S, cause: here });

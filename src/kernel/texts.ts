@@ -1,4 +1,4 @@
-/** Text that every database takes: PostgreSQL refuses NUL, and half a surrogate pair is not a character. */
+/** PostgreSQL refuses NUL, and half a surrogate pair is not a character. */
 export const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
 /** True for invisible text: spaces, controls, zero-width characters, the empty Braille cell. */

@@ -1,4 +1,4 @@
-/** Writes amounts as text; `problems.ts` needs this, and `money.ts` needs `problems.ts`. */
+/** Amounts as text, for `problems.ts`, which `money.ts` imports. */
 
 export const USDC_DECIMALS = 6;
 

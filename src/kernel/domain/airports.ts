@@ -40,13 +40,13 @@ const FITS = { code: 0, exact: 1, city: 2, name: 3, word: 4, codeStart: 5, mista
 
 export interface FoundAirport {
   readonly airport: NamedAirport;
-  /** A rank of FITS; equal ranks fit equally well. */
+  /** A rank of FITS. */
   readonly fit: number;
 }
 
 /**
- * Finds airports by code, whole name, start of city or name, or any word, in this order, larger airports first. A city
- * code means all airports of the city. Typos are forgiven only if nothing fits.
+ * Ranks by code, whole name, start of city or name, then any word, larger airports first. A city's code means all its
+ * airports. Typos are forgiven only if nothing fits.
  */
 export function findAirports(text: string): FoundAirport[] {
   const wanted = folded(text);

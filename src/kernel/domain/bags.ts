@@ -72,7 +72,6 @@ export function bagsToBuy<B extends SoldBag>(
   return { amount: bought.reduce((sum, { bag, quantity }) => sum + bag.amount * BigInt(quantity), 0n), bought };
 }
 
-/** Counts the bought bags by type. */
 export const countedBags = (
   bought: readonly { readonly bag: SoldBag; readonly quantity: number }[],
 ): { type: BagType; quantity: number }[] =>

@@ -49,7 +49,7 @@ const ALIASES: Readonly<Record<string, WalletType>> = {
   TRC20: 'TRON',
 };
 
-/** Finds a wallet network by name or alias; null if we serve no wallets on it. */
+/** Finds a wallet network by name or alias; null if we do not serve it. */
 export const networkNamed = (name: string): WalletType | null =>
   WALLET_TYPES.find((type) => type === name) ?? (Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? null) : null);
 
@@ -59,7 +59,7 @@ function partsOf(code: string): { readonly network: string; readonly asset: stri
   return network === undefined || asset === undefined ? null : { network, asset };
 }
 
-/** The network of a crypto currency; null for another code, or if we serve no wallets on it. */
+/** The network of a crypto currency; null for other codes, or if we do not serve it. */
 export function networkOfCurrency(code: string): WalletType | null {
   const parts = partsOf(code);
   return parts && networkNamed(parts.network);
@@ -112,13 +112,13 @@ function codesNear(given: string, known: readonly string[], limit = 3): string[]
   return onNetworks.length > 0 ? onNetworks.slice(0, limit) : nearest(code, known, limit);
 }
 
-/** Suggests codes in place of one that is neither fiat nor crypto on a network we serve; null for a valid code. */
+/** Suggests codes for an unknown one; null if it is fiat, or crypto on a network we serve. */
 export function currencyIssue(code: string): { readonly near: readonly string[] } | null {
   if (FIAT.has(code) || networkOfCurrency(code) !== null) return null;
   return { near: codesNear(code, ['SOLANA_USDC', ...FIAT]) };
 }
 
-/** Suggests networks for a misspelt one; null for a known network, or another rail such as `SEPA`. */
+/** Suggests networks for a misspelt one; null for other rails (`SEPA`). */
 export function networkIssue(name: string): { readonly near: readonly string[] } | null {
   if (networkNamed(name) !== null) return null;
   const near = nearest(name, WALLET_TYPES);

@@ -130,7 +130,7 @@ export const journeyEndMs = (slices: IcsJourney['slices']): number =>
     ),
   );
 
-/** Returns a function from a moment to the zone's offset from UTC (ms). @throws RangeError for an unknown zone */
+/** Gives a zone's offset from UTC by time, ms. @throws RangeError for an unknown zone */
 export function zoneOffsets(timeZone: string): (ms: number) => number {
   // Swedish dates are ISO 8601.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });

@@ -54,7 +54,6 @@ export interface Hidden {
   readonly unknown: number;
 }
 
-/** Looks an airline up by its code or name. */
 export type AirlineLookup = (code: string) => AirlineRow | null;
 
 /** Null if the seller does not disclose it. */
@@ -123,7 +122,7 @@ export function filterOffers<T extends FilteredOffer>(
   return { passed, hidden: counts.filter(({ count, unknown }) => count + unknown > 0) };
 }
 
-/** Adds up the hidden offers of several answers, in the order of the filters. */
+/** Adds up the hidden offers of several answers. */
 export function hiddenTogether(...all: readonly (readonly Hidden[] | undefined)[]): Hidden[] {
   const given = all.flatMap((one) => one ?? []);
   return OFFER_FILTERS.flatMap((filter) => {
@@ -168,10 +167,7 @@ function anyOf<T>(all: readonly (T | null)[], test: (one: T) => Verdict): Verdic
 /** Usual brand names of the most restricted fares. */
 const BASIC = /\b(basic|light|lite|superlight|bare)\b/i;
 
-/**
- * Compares a direction's brand with the basic brand of the seller, else of the airlines that market or fly it, else
- * with the usual names.
- */
+/** Judges a brand by the basic brand of the seller, else of the airlines that market or fly, else by usual names. */
 function isAboveBasic(slice: FilteredOffer['slices'][number], owner: string, airline: AirlineLookup): Verdict {
   const { fare_brand_name: brand } = slice;
   if (brand === null) return null;

@@ -1,6 +1,6 @@
 import type { WithBags } from './bags.ts';
 
-/** The order of offers (spec/flight-service.md, POST /air/search; CONTRACT, section 3), for the service and the tool. */
+/** The order of offers (spec/flight-service.md, POST /air/search; CONTRACT, section 3), for service and tool. */
 
 export type OfferSort = 'price' | 'duration' | 'departure' | 'emissions';
 

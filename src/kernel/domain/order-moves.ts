@@ -71,7 +71,7 @@ export const RETURN_FIELDS = ['reason', 'refundReferenceId'] as const;
 
 export const MOST = { id: 100, reference: 200, deposit: 500, words: 1000 } as const;
 
-/** Statuses that an order reaches only after its funds were seen. */
+/** Statuses that follow only after funds were seen. */
 export const FUNDED: ReadonlySet<OrderStatus> = new Set<OrderStatus>([
   'FUNDS_RECEIVED',
   'PAYMENT_SUBMITTED',
@@ -82,7 +82,7 @@ export const FUNDED: ReadonlySet<OrderStatus> = new Set<OrderStatus>([
 
 export interface OrderStanding {
   readonly status: OrderStatus;
-  /** True if the history or a source transaction shows the customer's funds; null if unknown here. */
+  /** True if the history or a source transaction shows them; null if unknown here. */
   readonly funds: boolean | null;
   readonly paymentProcessed: boolean;
   readonly sourceTransactionId: string | null;
@@ -143,14 +143,14 @@ export const allowedFrom = ({ status, funds }: Pick<OrderStanding, 'status' | 'f
     .filter(([, guards]) => funds === null || !guards.includes(funds ? 'no_funds' : 'funds'))
     .map(([to]) => to);
 
-/** True if any field of a message is set: an empty message changes nothing. */
+/** True if any field is set: an empty message changes nothing. */
 const saysSomething = (message: object | undefined): message is object =>
   Object.values(message ?? {}).some((value) => value !== undefined && value !== null);
 
 /** ERROR needs a reason, whatever the status before it. */
 export const lacksReason = ({ status, reason }: WantedMove): boolean => status === 'ERROR' && reason === undefined;
 
-/** Finds why an update is refused: by the table, the funds, or the fields that the step needs. Null if allowed. */
+/** Finds why an update is refused: by the table, the funds, then the required fields. */
 export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal | null {
   const from = order.status;
   const to = update.status ?? from;
@@ -186,7 +186,6 @@ export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal
   return faults.length > 0 ? { kind: 'deposit', faults } : null;
 }
 
-/** The details that an update changes. */
 export const changedDetails = (order: OrderDetails, update: WantedMove): DetailField[] => [
   ...(update.toAmount !== undefined && (order.toAmount === null || !sameDecimal(update.toAmount, order.toAmount))
     ? (['toAmount'] as const)

@@ -30,13 +30,12 @@ function collected(issues: PassengerIssue[]): Report {
 }
 
 export interface PassengerRules {
-  /** The intent's number of passengers. */
   readonly count: number;
   /** Date of the first departure (YYYY-MM-DD); null leaves the check of ages to the service. */
   readonly departureDate: string | null;
   /** The searched ages and the day that they count on; absent for a fare for adults only. */
   readonly ages?: { readonly on: string; readonly seats: readonly Seat[] } | undefined;
-  /** The seat of the passenger being asked for; absent while a whole list is checked. */
+  /** Set while a single passenger is asked for. */
   readonly seat?: Seat | undefined;
   /** Lowcost offers need nationality, passport_number and passport_expiry. */
   readonly documentsRequired: boolean;
@@ -244,7 +243,7 @@ function travellerIdentity(passenger: unknown): string | null {
   return [given_name, family_name, born_on].map(foldName).join('|');
 }
 
-/** Identifies a passport by number and country, in any case and form of the code. */
+/** Identifies a passport by number and country. */
 function passportOf(passenger: unknown): string | null {
   if (!isRecord(passenger)) return null;
   const { passport_number: number, nationality } = passenger;

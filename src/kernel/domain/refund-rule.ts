@@ -21,9 +21,9 @@ export interface RefundRule {
 }
 
 /**
- * Computes refunds for payouts and forecasts. The penalty is for all travellers together, and at most the fare. The
- * carrier keeps all of a non-refundable fare, and nothing of a flight that it cancelled itself. A penalty in another
- * currency counts as undisclosed.
+ * The refund rule of payouts and forecasts. The penalty is for all travellers together, at most the fare. A
+ * non-refundable fare keeps everything, an airline's own cancellation nothing. A penalty in another currency counts as
+ * undisclosed.
  */
 export function refundRuleOf(fare: RefundableFare, captured: bigint, cancelledBy: 'airline' | null = null): RefundRule {
   if (cancelledBy === 'airline') return { kind: 'cancelled_by_airline', penalty: 0n, payout: captured };
@@ -72,7 +72,7 @@ export function quoteText(quote: AirlineQuote): string {
 export const quotedDollars = (quote: AirlineQuote | null): string | null =>
   quote?.refund_currency === 'USD' && isMoney(quote) ? quote.refund_amount_decimal : null;
 
-/** The problem of a plan that pays nothing out: the customer would lose the ticket for nothing. */
+/** Refuses a plan that pays nothing: the ticket would be lost for nothing. */
 export function nothingToPay(quote: AirlineQuote | null) {
   const back = quotedDollars(quote);
   if (back === null || parseUsdc(back) === 0n) return problem('payout_is_zero');

@@ -38,13 +38,11 @@ export interface SeatCabin<S extends SoldSeat = SoldSeat> {
   readonly rows: readonly (readonly (readonly (Seat<S> | OtherElement)[])[])[];
 }
 
-/** The seats of one flight. */
 export interface SeatMap<S extends SoldSeat = SoldSeat> {
   readonly segment_index: number;
   readonly cabins: readonly SeatCabin<S>[];
 }
 
-/** A chosen seat with its price and terms. */
 export interface BoughtSeat<S extends SoldSeat = SoldSeat> {
   readonly wanted: WantedSeat;
   readonly sold: S;

@@ -23,7 +23,7 @@ export function ageOn(bornOn: string, day: string): number {
   return yearsLater(bornOn, years) > day ? years - 1 : years;
 }
 
-/** An offer with its searched ages, which are absent if all travellers are adults. */
+/** An offer without `passengers` is for adults only. */
 interface AgedOffer {
   readonly passengers?: readonly { readonly age: Seat }[] | undefined;
   readonly slices: readonly { readonly departing_at: string }[];
