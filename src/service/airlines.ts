@@ -30,7 +30,7 @@ export function plannedSellers({ airlines = DEFAULT }: ServiceOptions): { name: 
   ];
 }
 
-/** Opens the airlines of a service. @throws Problem `airline_of_another_service`, `real_tickets_for_play_money` */
+/** @throws Problem `airline_of_another_service`, `real_tickets_for_play_money` */
 export async function openAirlines(
   options: ServiceOptions,
   { clock, log }: { readonly clock: Clock; readonly log: Log },

@@ -31,7 +31,7 @@ interface Where {
   readonly home: string;
   /** The backup file. */
   readonly file: string;
-  /** With a passphrase the backup is encrypted and contains the keys; without one it has no keys. */
+  /** With a passphrase, the backup is encrypted and contains the keys. */
   readonly passphrase: string | null;
 }
 
@@ -187,7 +187,7 @@ function markRestored(path: string, madeAtMs: number, nowMs: number): void {
 
 const madeAtMs = (file: string): number => Date.parse(String(readRows(file, 'select made_at from backup')[0]?.made_at));
 
-/** The key of an encrypted backup; null for any other backup. @throws Problem `data_invalid`, `usage` */
+/** Null if the backup is not encrypted. @throws Problem `data_invalid`, `usage` */
 function keyOf(file: string, passphrase: string | null): Buffer | null {
   let head: Record<string, unknown> | undefined;
   try {

@@ -50,7 +50,7 @@ export interface DeploymentWanted {
   /** Deploys a new program, even if there is one already. */
   readonly isNew: boolean;
   readonly isFinal: boolean;
-  /** Micro-lamports per compute unit; null for none, or for the price that an open deployment began with. */
+  /** Micro-lamports per compute unit; null for none, or the price of the open deployment. */
   readonly microLamports: bigint | null;
 }
 
@@ -90,7 +90,6 @@ export async function openClusterDesk(options: Pick<ServiceOptions, 'home' | 'cl
     /** Null unless the cluster is the embedded one. */
     faucet,
     program: () => programOf(ground),
-    /** Checks whether the cluster can deploy the shipped program. */
     support: () => supportOf(ground.elf, cluster),
     inspect: (program: Address): Promise<InspectedProgram> => inspectProgram(cluster, program),
     /** The mint of USDC; `decimals` is null if the cluster has no such mint. */
@@ -238,7 +237,7 @@ async function presentProgram(ground: Ground): Promise<Address | null> {
   return (await inspectProgram(ground.cluster, program)).kind === 'present' ? program : null;
 }
 
-/** Goes on with the open deployment. @throws Problem `deployment_conflict` if another one is wanted */
+/** @throws Problem `deployment_conflict` if another deployment is wanted */
 function resumed({ elf }: Ground, open: DeploymentRecord, wanted: DeploymentWanted): DeploymentRecord {
   const named = wanted.programSeed ? signerFromSeed(wanted.programSeed).address : wanted.program;
   if (open.sha256 !== sha256(elf)) {

@@ -167,7 +167,6 @@ async function readingServer(url: string) {
   };
 }
 
-/** Lists the columns and indexes that the steps make and this database lacks. */
 async function lackingParts({ rows, parts }: ReturnType<typeof readingFile>): Promise<string[]> {
   const found = new Set((await rows(parts)).map(({ name }) => String(name)));
   return partsMadeBy(serviceMigrations).filter((name) => !found.has(name));

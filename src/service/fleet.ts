@@ -96,7 +96,7 @@ export async function checkClock({ store }: Home, { clock }: { readonly clock: C
   });
 }
 
-/** Compares settings; a setting that only one side knows belongs to another version and does not count. */
+/** Ignores a setting that only one side knows: it belongs to another version. */
 const differencesOf = (noted: Fleet, mine: Fleet) =>
   Object.entries(mine).flatMap(([setting, here]) => {
     const database = noted[setting];

@@ -64,7 +64,7 @@ type HomeKeys = ReturnType<typeof openKeys>;
 export type Home = Awaited<ReturnType<typeof openHome>>;
 
 /**
- * Opens database, keys and cluster of a home, and checks that they belong together before anything is made or moved.
+ * Opens database, keys and cluster of a home, after checking that they belong together.
  * @throws Problem `database_of_another_home`, `ledger_lost`, `database_newer`, `database_unavailable`, of storage
  */
 export async function openHome(options: ServiceOptions, onTrouble: OnTrouble, real: OpenedCluster | null) {

@@ -111,7 +111,7 @@ export async function openService(options: ServiceOptions) {
     },
     /** Makes a demo's partners and their key files now, before the first request to the partner service. */
     partnerReady: (): Promise<void> => partner.ready(),
-    /** Serves the flight service at `/`, the partner service at its paths, the cluster's JSON-RPC at `/rpc`. Opens no port. */
+    /** Serves the flight service, the partner service at its paths, and JSON-RPC at `/rpc`. Opens no port. */
     async fetch(request: HttpRequest, connection: Connection = {}): Promise<HttpResponse> {
       const { pathname } = new URL(request.url);
       // /health does not use the database, and /ready makes this check itself, with a time limit.
@@ -146,7 +146,6 @@ export async function openService(options: ServiceOptions) {
     },
     /** The last storage problem, with its file and reason; null if there was none. */
     trouble: storage.last,
-    /** The gauges of the service's present state. */
     readings: async (): Promise<readonly Reading[]> => (await readings())(),
     async close(): Promise<void> {
       await wakes?.close();
@@ -166,7 +165,6 @@ export async function openService(options: ServiceOptions) {
 /** Opens the sandbox partner platform alone: as another company, it shares nothing with the services. */
 export const openPlatform = async (options: PlatformOptions) => (await import('./platform.ts')).openPlatform(options);
 
-/** Opens a pretend carrier's web site alone. */
 export const openCarrierSite = async (options: CarrierSiteOptions) =>
   (await import('./sandbox.ts')).openCarrierSite(options);
 
@@ -179,13 +177,12 @@ export async function openNotices(home: string, settings: ServiceOptions['notify
   return (await loadTransports()).createTransports(home, settings);
 }
 
-/** Loads the recipes of carriers' sites, without a service. */
 export const recipeDesk = () => import('../airlines/browser/index.ts');
 
 /** Loads trials of recipes, which cannot pay. */
 export const trialDesk = () => import('../airlines/browser/trial/index.ts');
 
-/** Loads the recorder of a person's walk through a site. */
+/** Records a person's walk through a site. */
 export const recordingDesk = () => import('../airlines/browser/recorder/index.ts');
 
 export const openClusterOnly = async (options: ServiceOptions): Promise<Omit<Service, 'reconcile'>> =>

@@ -14,7 +14,6 @@ import { type Counted, countPiles, type Pile, pileOf, storeTrouble } from '../st
 import type { Reads } from '../store/postgres/index.ts';
 import type { ServiceTables, Store } from './home.ts';
 
-/** A gauge's value now. */
 export interface Reading {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

@@ -208,7 +208,6 @@ interface Uses {
   /** `open`: escrows that still hold money; `unclosed`: ended escrows, which return their rent when they close. */
   readonly open: number;
   readonly unclosed: number;
-  /** Pay-outs under way. */
   readonly payouts: number;
   /** The program that the key may replace. */
   readonly program: Address | null;
