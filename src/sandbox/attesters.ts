@@ -1,17 +1,17 @@
 import type { Attest, RunType } from '../partner/base/index.ts';
 import type { CustomerData } from '../partner/customer-data/index.ts';
 
-/** The ending of a file that shows no person. */
+/** The last bytes of a selfie that shows no person. */
 const MARK = Buffer.from('REJECTED');
 
-/** Ownerless addresses burn money. */
+/** Addresses without an owner, which burn money. */
 const BURNT: ReadonlySet<string> = new Set([
   '0x000000000000000000000000000000000000dead',
   '1nc1nerator11111111111111111111111111111111',
   '1BitcoinEaterAddressDontSendf59kuE',
 ]);
 
-/** Rejected values (docs/compliance.md); others pass. */
+/** The values that are rejected (docs/compliance.md); all others pass. */
 const REJECTED: Readonly<Record<RunType, (data: CustomerData) => boolean>> = {
   VALIDATED_EMAIL: ({ email }) => /^rejected(\+|@)/i.test(email?.value ?? ''),
   VALIDATED_PHONE: ({ phone }) => (phone?.number ?? '').endsWith('000'),
@@ -27,5 +27,5 @@ const REJECTED: Readonly<Record<RunType, (data: CustomerData) => boolean>> = {
   },
 };
 
-/** Deterministic attesters. */
+/** Equal data gets equal verdicts. */
 export const sandboxAttest: Attest = async (type, data) => (data.some(REJECTED[type]) ? 'rejected' : 'passed');

@@ -5,7 +5,7 @@ import { loadEmbedded, PLATFORM_DUE } from './platform/index.ts';
 /** A demo's people, attesters and platform, loaded on demand. */
 export const partnerDemo: PartnerDemo = {
   seed: async (ports) => (await import('./partners/index.ts')).ensureSeed(ports),
-  // Elsewhere a person attests.
+  // Outside a demo, a person attests.
   attest: async (type, data) => (await import('./attesters.ts')).sandboxAttest(type, data),
   answer: async (ports, request) => (await loadEmbedded()).answerEmbedded(ports, request),
   updates: {

@@ -12,7 +12,7 @@ export interface Service {
   readonly weeklyBySlot: readonly number[];
 }
 
-/** Only the shuttle flies closer. */
+/** Only the shuttle flies shorter distances. */
 const WITHIN_A_CITY_KM = 130;
 const WEIGHT = [0, 0.15, 0.4, 0.9, 1.7, 2.6];
 /** Slots reserved for flight numbers, by the size of the far airport. */
@@ -21,7 +21,7 @@ const LONGEST_KM = 17_500;
 
 export type Network = ReturnType<typeof createNetwork>;
 
-/** A gravity model of airport sizes, the airline's kind and distance. */
+/** A gravity model of airport sizes, kind of airline and distance. */
 export function createNetwork(world: World) {
   const { dice } = world;
   const plans = new Map<number, readonly Service[]>();
@@ -29,7 +29,8 @@ export function createNetwork(world: World) {
   const gatewayHubs = world.hubs.filter((hub) => hub.size >= 4 && world.atHome(hub).some(isFullService));
 
   /**
-   * Hubs tied whatever the demand: at least two for a small airport, twice a day, so that every airport is reachable.
+   * The hubs that serve a small airport whatever the demand, at least two of them twice a day, so that every airport
+   * can be reached.
    */
   const gateways = (airport: Airport): readonly Airport[] => {
     if (airport.size >= 4) return [];
@@ -89,7 +90,7 @@ export function createNetwork(world: World) {
 const isFullService = (airline: Airline) => airline.kind === 'full_service';
 
 function service(airline: Airline, home: Airport, away: Airport, km: number, daily: number): Service {
-  // Of an airline's two homes the first is the hub.
+  // Between two hubs of an airline, the first is the home end.
   const swap = airline.hubs[0] === away.iata && airline.hubs[1] === home.iata;
   const [hub, other] = swap ? [away, home] : [home, away];
   const most = SLOTS_BY_SIZE[other.size] ?? 0;
@@ -100,7 +101,7 @@ function service(airline: Airline, home: Airport, away: Airport, km: number, dai
   return { airline, hub, other, distanceKm: km, weeklyBySlot };
 }
 
-/** Daily flights from the hub; 0 where unwanted or impossible. */
+/** Daily flights from the hub; 0 if unwanted or impossible. */
 function demand(world: World, airline: Airline, hub: Airport, other: Airport, km: number): number {
   const domestic = hub.country === other.country;
   const reach = { full_service: 14_800, leisure: 4800, regional: 1700 }[airline.kind];

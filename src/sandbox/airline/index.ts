@@ -29,13 +29,12 @@ export * from './world.ts';
 export interface SandboxOptions {
   readonly seed: string;
   readonly clock: Clock;
-  /** The failure of routes outside of SCENARIO_ROUTES. */
+  /** The failure on all routes but SCENARIO_ROUTES. */
   readonly scenario?: Scenario | undefined;
   /** Milliseconds from confirmation to ticket. */
   readonly ticketingMs: number;
   /** The airline's own database file, opened at the first order. */
   readonly orders: string;
-  /** Called for trouble with that file. */
   readonly onTrouble?: OnTrouble | undefined;
 }
 
@@ -51,13 +50,13 @@ interface Airline extends SandboxOptions {
 }
 
 /**
- * A deterministic world of real airports and invented airlines: equal seeds see equal flights, and at a moment equal
- * prices, without storing searches.
+ * A deterministic world of real airports and invented airlines: equal seeds give equal flights, and equal prices at the
+ * same time. No search is stored.
  */
 export function createSandboxProvider(options: SandboxOptions): SandboxProvider {
   const { clock, scenario = 'none' } = options;
   let opened: Air | undefined;
-  /** Reading stored orders never makes the world. */
+  /** Stored orders can be read without building the world. */
   const air = () => {
     opened ??= openAir(options.seed);
     return opened;
@@ -102,7 +101,7 @@ const NO_EXTRAS = { amount: 0n, bought: [], missing: [] } as const;
 
 const loadSeats = () => import('./seats.ts');
 
-/** @param reference of an order, whose own seats are not taken */
+/** @param reference of an order: its own seats do not count as taken */
 async function seatMaps({ air, book }: Airline, offerId: string, reference = ''): Promise<SeatMap[]> {
   const { seatMapsOf } = await loadSeats();
   return seatMapsOf(air(), offerId, await (await book()).seatsTaken(reference));
@@ -111,7 +110,7 @@ async function seatMaps({ air, book }: Airline, offerId: string, reference = '')
 const liveOffer = ({ air, scenario, clock }: Airline, offerId: string, moment: OfferMoment) =>
   readOffer(air(), scenario, offerId, moment, clock.now());
 
-/** The offer's traveller that each passenger is; null where none is of that age. */
+/** The index of the offer's traveller for each passenger; null if no traveller of that age is left. */
 function placesOf(passengers: readonly Passenger[], offer: Offer): readonly (number | null)[] {
   const ages = agesOf(offer);
   if (!ages) return passengers.map((_, at) => at);
@@ -119,7 +118,7 @@ function placesOf(passengers: readonly Passenger[], offer: Offer): readonly (num
   return seatsFor(given, ages.seats);
 }
 
-/** Numbers of the infants, who have no seat and no bags. */
+/** The numbers of the infants, who have no seat and no bags. */
 const onLaps = (passengers: readonly Passenger[], offer: Offer): number[] =>
   passengers.flatMap(({ born_on }, index) => {
     const ages = agesOf(offer);
@@ -177,7 +176,7 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
     if (!(await book.holdSeats(reference, wantedSeats))) throw problem('seat_unavailable');
   }
   const { order, made } = await book.add(placed, offer, nowMs);
-  // Only the answer is lost; findOrder finds the order.
+  // Only the answer is lost: findOrder finds the order.
   if (made && scenario === 'outcome_unknown') throw problem('provider_failed');
   return order;
 }

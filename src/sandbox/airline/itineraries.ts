@@ -11,7 +11,7 @@ const MOST_DIRECT = 34;
 const FEW = 4;
 const MOST_FLIGHTS = 5;
 const MOST_HUBS = 30;
-/** For the ends of the world with two flights a day. */
+/** Long enough for remote airports with two flights a day. */
 const LONGEST_WAIT_MS = 17 * HOUR_MS;
 
 interface Air {
@@ -22,8 +22,8 @@ interface Air {
 
 export const createItineraries = (world: World, network: Network, timetable: Timetable) => ({
   /**
-   * Finds a date's itineraries, best first: direct, over hubs on the way, and longer chains where these are few. Never
-   * empty for airports of the world and a future date. @param notBeforeMs the earliest departure
+   * Finds a date's itineraries, best first: direct, over hubs on the way, and longer chains if there are few. There are
+   * always some for two airports of the world and a future date. @param notBeforeMs the earliest departure
    */
   find: (from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[] => {
     const air = { world, network, departures: rememberedDepartures(timetable) };
@@ -60,7 +60,7 @@ function rememberedDepartures(timetable: Timetable): Air['departures'] {
 const flightsOn = (air: Air, from: Airport, to: Airport, day: number): Flight[] =>
   air.network.services(from, to).flatMap((service) => air.departures(service, from, day));
 
-/** Departures after a possible connection, within `longestMs`. */
+/** Lists the flights that connect, departing within `longestMs`. */
 function onward(air: Air, after: Flight, to: Airport, longestMs: number, fits: Fits): Flight[] {
   const latest = after.arrivalMs + longestMs;
   const today = Math.floor(after.arrivalLocalMs / DAY_MS);
@@ -112,14 +112,13 @@ function chain(air: Air, stops: readonly Airport[], day: number, longestMs: numb
   return byDuration(chains);
 }
 
-/** Sorts hubs by the length of the way. */
 const byDetour = (air: Air, from: Airport, to: Airport): Airport[] =>
   air.world.hubs
     .map((hub) => ({ hub, km: distanceKm(from, hub) + distanceKm(hub, to) }))
     .sort((a, b) => a.km - b.km)
     .map(({ hub }) => hub);
 
-/** Two connections over the shortest pairs of hubs. */
+/** Two stops, over the pairs of hubs with the shortest distance. */
 function twoStops(air: Air, from: Airport, to: Airport, day: number, longestMs: number): Itinerary[] {
   const best = (end: Airport, other: Airport) =>
     byDetour(air, from, to)
@@ -148,13 +147,13 @@ function twoStops(air: Air, from: Airport, to: Airport, day: number, longestMs: 
   return found;
 }
 
-/** The earliest arrival over any hubs, for the ends of the world. */
+/** Finds the earliest arrival over any hubs, for remote airports. */
 function manyStops(air: Air, from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[] {
   const labels = new Map<Airport, { flights: Itinerary; arrivalMs: number; hopeMs: number; done: boolean }>();
   const reach = (airport: Airport, flights: Itinerary) => {
     const arrivalMs = flights.at(-1)?.arrivalMs ?? 0;
     if (arrivalMs < (labels.get(airport)?.arrivalMs ?? Number.POSITIVE_INFINITY)) {
-      // A*: at 1000 km/h, so never later than the truth.
+      // A*: assumes 1000 km/h, so the estimate is never too late.
       const hopeMs = arrivalMs + (distanceKm(airport, to) / 1000) * HOUR_MS;
       labels.set(airport, { flights, arrivalMs, hopeMs, done: false });
     }
@@ -196,7 +195,7 @@ const allied: Fits = ({ airline: a }, { airline: b }) => a === b || (a.alliance 
 /** Airlines that sell each other's flights; leisure airlines connect only to themselves. */
 const anyFull: Fits = ({ airline: a }, { airline: b }) => a === b || (a.kind !== 'leisure' && b.kind !== 'leisure');
 
-/** Larger airports, other countries and other airlines need more time. */
+/** Larger airports, borders and a change of airline need more time. */
 function connectionMinutes(after: Flight, to: Airport, onward: Service): number {
   const international = after.from.country !== after.to.country || after.to.country !== to.country;
   const base = (after.to.size >= 5 ? 50 : 40) + (international ? 15 : 0);
@@ -219,13 +218,13 @@ const byDuration = (itineraries: readonly Itinerary[], directFirst = false): Iti
     .sort((a, b) => a.rank - b.rank || a.departureMs - b.departureMs)
     .map(({ flights }) => flights);
 
-/** Drops connections that are absurdly slower than the best. */
+/** Drops connections that are far slower than the best. */
 function sensible(connecting: Itinerary[], direct: Itinerary[]): Itinerary[] {
   const best = Math.min(...[...direct, ...connecting].map(duration));
   return connecting.filter((flights) => duration(flights) <= best * 1.8 + 3.5 * HOUR_MS);
 }
 
-/** Thins evenly over the day. */
+/** Thins flights evenly over the day. */
 const thin = (flights: Flight[], most: number): Flight[] => {
   if (flights.length <= most) return flights;
   flights.sort((a, b) => a.departureMs - b.departureMs);

@@ -6,7 +6,7 @@ import { type Airline, type Airport, distanceKm, TOPIC, type World } from './wor
 
 export type Journey = readonly Itinerary[];
 
-/** Lowest first; offer ids name them by position. */
+/** The cabins, the lowest first; offer ids name them by position. */
 export const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
 
 /** The best cabin up to the wanted one. */
@@ -18,7 +18,7 @@ export function cabinOn(flight: Flight, wanted: CabinClass): CabinClass {
   return 'economy';
 }
 
-/** The longest flight of every direction needs the cabin. */
+/** True if the longest flight of a direction has the wanted cabin. */
 export const isSoldIn = (itinerary: Itinerary, wanted: CabinClass): boolean =>
   wanted === 'economy' ||
   itinerary.some((flight) => flight === longest(itinerary) && cabinOn(flight, wanted) === wanted);
@@ -61,7 +61,7 @@ export const spanOf = (
   duration: isoDuration(minutes),
 });
 
-/** A penalty of null is undisclosed, or not allowed. */
+/** A null penalty is undisclosed, or the change or refund is not allowed. */
 type Term = readonly [allowed: boolean | null, penalty: string | null];
 
 export const conditionsOf = (change: Term, refund: Term, currency: string): Conditions => ({
@@ -73,7 +73,7 @@ export const conditionsOf = (change: Term, refund: Term, currency: string): Cond
   refund_penalty_currency: refund[1] === null ? null : currency,
 });
 
-/** Seeds throws about the journey. */
+/** Hashes a journey, for throws about it. */
 export function journeyBits(world: World, journey: Journey): number {
   let bits = 0;
   for (const itinerary of journey) {
@@ -85,8 +85,8 @@ export function journeyBits(world: World, journey: Journey): number {
 }
 
 /**
- * The selling airlines: the operating one (for shared ways, of the longest flight), and for three in ten an ally's
- * codeshares.
+ * The selling airlines: the operating one (of the longest flight, if they differ), and for three journeys in ten an
+ * ally with codeshares.
  */
 export function platingAirlines(world: World, journey: Journey): Airline[] {
   const flights = journey.flat();

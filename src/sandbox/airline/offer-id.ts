@@ -8,7 +8,7 @@ import type { Airport, World } from './world.ts';
 const PREFIX = 'off_';
 const MAC_BYTES = 9;
 const HEADER_BYTES = 12;
-/** Without the origins of two directions. */
+/** The header without the origins of the two directions. */
 const SHORT_HEADER_BYTES = 8;
 const DIRECTION_BYTES = 3;
 const ORIGIN_BYTES = 2;
@@ -16,12 +16,12 @@ const FLIGHT_BYTES = 4;
 const FIRST_DAY = 18_262;
 
 /**
- * An id packs its whole offer with a MAC keyed from the seed (`off_`, base64url), so any process can price it again
- * without storage.
+ * Makes ids that contain the whole offer, with a MAC keyed from the seed (`off_`, base64url), so that any process can
+ * price it again without storage.
  */
 export function createOfferIds(world: World, network: Network, timetable: Timetable) {
   const key = hash('sha256', `farelock sandbox offers ${world.seed}`, 'buffer');
-  // A MAC in one call: the key on both sides, most of the digest dropped; HMAC takes several objects.
+  // A MAC by one hash, with the key on both sides and most of the digest dropped: faster than HMAC and its objects.
   const macOf = (bytes: Uint8Array): Buffer =>
     hash('sha256', Buffer.concat([key, bytes, key]), 'buffer').subarray(0, MAC_BYTES);
   const flightOf: FlightOf = (packed, from, day) => {
@@ -36,7 +36,7 @@ export function createOfferIds(world: World, network: Network, timetable: Timeta
       const bytes = packed(selection);
       return PREFIX + Buffer.concat([bytes, macOf(bytes)]).toString('base64url');
     },
-    /** null for an altered id, or one of another world. */
+    /** Null for an altered id, or one of another world. */
     read(id: string): Selection | null {
       if (!id.startsWith(PREFIX) || id.length > 200) return null;
       const all = Buffer.from(id.slice(PREFIX.length), 'base64url');
@@ -51,8 +51,8 @@ export function createOfferIds(world: World, network: Network, timetable: Timeta
 type FlightOf = (packed: number, from: Airport, day: number) => Flight | null;
 
 /**
- * Version 1 has adults alone and up to two directions, whose origins are in its header. Version 2 names the ages of
- * children after the header, and the origin of each direction with it.
+ * Packs a selection. Version 1 is for adults only and one or two directions, with the origins in the header. Version 2
+ * has the ages of children after the header, and an origin in each direction.
  */
 function packed(selection: Selection): Buffer {
   const { issuedMinute, journey, plating, tier, sellerIndex, cabin, adults, childAges } = selection;
@@ -92,7 +92,7 @@ function packed(selection: Selection): Buffer {
   return bytes;
 }
 
-/** null for bytes that are no selection of this world. */
+/** Null if the bytes are not a selection of this world. */
 function unpacked(world: World, bytes: Buffer, flightOf: FlightOf): Selection | null {
   const version = bytes.readUInt8(0);
   if (version !== 1 && version !== 2) return null;
@@ -115,14 +115,14 @@ function unpacked(world: World, bytes: Buffer, flightOf: FlightOf): Selection | 
   return { issuedMinute: bytes.readUInt32BE(1), journey, plating, tier, sellerIndex, cabin, adults, childAges };
 }
 
-/** Where a journey is in the bytes; `originAt` is null where each direction names its own. */
+/** The place of a journey in the bytes; `originAt` is null if each direction has its own origin. */
 interface Place {
   readonly at: number;
   readonly count: number;
   readonly originAt: ((direction: number) => number) | null;
 }
 
-/** null for a flight that does not fly, or a wrong length. */
+/** Null for a flight that does not exist, or a wrong length. */
 function journeyIn(bytes: Buffer, flightOf: FlightOf, place: Place, world: World): Flight[][] | null {
   const directionBytes = place.originAt ? DIRECTION_BYTES : DIRECTION_BYTES + ORIGIN_BYTES;
   const journey: Flight[][] = [];

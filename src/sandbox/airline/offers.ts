@@ -28,8 +28,8 @@ import { type Airline, type Airport, TOPIC, type World } from './world.ts';
 
 /**
  * CO2 by ICAO's Carbon Emissions Calculator Methodology: fuel over the great circle with ICAO's correction (50, 100 or
- * 125 km), the passengers' share, per occupied economy-equivalent seat, times the cabin factor (2 above economy over
- * 3000 km), times 3.16 kg per kg of fuel. Fuel is a line through typical figures by type (fleet.ts).
+ * 125 km), times the passengers' share, per occupied economy-equivalent seat, times the cabin factor (2 above economy
+ * over 3000 km), times 3.16 kg per kg of fuel. Fuel grows linearly with distance, by aircraft type (fleet.json).
  */
 const CO2_PER_FUEL = 3.16;
 
@@ -48,11 +48,11 @@ export const frameOf = (world: World, journey: Journey, plating: Airline, cabin:
   lengthKm: Math.max(...journey.map(lengthKm)),
   emissionsKgPerAdult: emissionsKg(world, journey, cabin),
   programmes: programmes(journey, plating),
-  /** Without the fare's brand and basis. */
+  /** The slices without the fare's brand and basis. */
   slices: journey.map((itinerary) => sliceOf(world, itinerary, plating)),
 });
 
-/** Pure: equal selections give equal offers on every machine. */
+/** Equal selections give equal offers on every machine. */
 export function composeOffer(world: World, id: string, selection: Selection, base: BaseFare, frame: Frame): Offer {
   const { journey, plating, tier, cabin, sellerIndex } = selection;
   const seller = SELLERS[sellerIndex];
@@ -95,14 +95,14 @@ export function composeOffer(world: World, id: string, selection: Selection, bas
     tax_amount_decimal: showsTax ? decimalOf(price.taxCents) : null,
     total_emissions_kg: emissions === null ? null : Math.round(emissions * seatsOf(selection)),
     supported_loyalty_programmes: sellerIndex === DIRECT || base.bits % 3 === 0 ? [...frame.programmes] : [],
-    // Documents are checked at the airport, and booking pays.
+    // Documents are checked at the airport, and a booking is paid at once.
     identity_documents_required: false,
     requires_instant_payment: true,
     expires_at: instant(expiresAtMs(world, selection, base)),
   };
 }
 
-/** An agency that tells no taxes tells no parts of its price either. */
+/** A traveller of an offer, without a price if the agency does not disclose taxes. */
 const passengerOf = (
   { type, age, baseCents, taxCents }: NonNullable<ReturnType<typeof priceOf>['each']>[number],
   { silent }: Seller,
@@ -144,7 +144,7 @@ function segmentOf(world: World, flight: Flight, plating: Airline): Segment {
   };
 }
 
-/** Airlines keep their terminal; small airports and some airlines name none. */
+/** The airline's fixed terminal at an airport; small airports and some airlines name none. */
 function terminal(world: World, airport: Airport, airline: Airline): string | null {
   if (airport.size <= 2 || world.dice.unit(TOPIC.terminal, airline.index) < 0.1) return null;
   const number = world.dice.pick(airport.size - 1, TOPIC.terminal, airport.index, airline.index);
@@ -158,7 +158,7 @@ function programmes(journey: Journey, plating: Airline): string[] {
   return [...found];
 }
 
-/** Kilograms for one adult; null where an airline does not disclose its aircraft. */
+/** Kilograms for one adult; null if an airline does not disclose its aircraft or emissions. */
 function emissionsKg(world: World, journey: Journey, cabin: CabinClass): number | null {
   let perAdult = 0;
   for (const flight of journey.flat()) {
@@ -207,7 +207,7 @@ const CLASSES: Record<CabinClass, string> = {
   first: 'APFF',
 };
 
-/** Booking class, season, weekday or weekend, brand, one way or return, airline: `OLX1RZA`. */
+/** Composes `OLX1RZA`: booking class, season, weekday or weekend, brand, one way or return, airline. */
 function fareBasis({ plating, tier, journey }: Selection, cabin: CabinClass, departureLocalMs: number): string {
   const date = new Date(departureLocalMs);
   const high = [5, 6, 7, 11].includes(date.getUTCMonth());
@@ -216,8 +216,8 @@ function fareBasis({ plating, tier, journey }: Selection, cabin: CabinClass, dep
 }
 
 /**
- * A brand's bags and conditions, tier 0 the strictest. Penalties cover the booking in the seller's currency; `"0"` is
- * free, null undisclosed (CONTRACT, section 4).
+ * The bags and conditions of a brand; tier 0 is the strictest. Penalties are for the whole booking in the seller's
+ * currency; `"0"` is free, null undisclosed (CONTRACT, section 4).
  */
 function fareTerms(world: World, selection: Selection, seller: Seller, journeyKm: number, totalCents: number) {
   const { plating: airline, cabin, tier } = selection;

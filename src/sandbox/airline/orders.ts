@@ -9,7 +9,7 @@ import { openDatabase } from '../../store/index.ts';
 import type { OnTrouble } from '../../store/libsql/index.ts';
 import type { Offer, Slice } from '../../wire/flights/index.ts';
 
-/** The airline's own orders, with a count of travellers and nothing about them. */
+/** The airline's own orders. Of the travellers they have only the number. */
 interface OrderTable {
   order_id: string;
   reference: string;
@@ -24,22 +24,22 @@ interface OrderTable {
   settled_at_ms: number;
   cancelled_at_ms: number | null;
   created_at_ms: number;
-  /** Extra bags (OrderedBags, JSON); null: none. */
+  /** Extra bags (OrderedBags[], JSON); null if there are none. */
   bags: string | null;
-  /** Chosen seats (WantedSeat[], JSON); null: none. */
+  /** Chosen seats (WantedSeat[], JSON); null if there are none. */
   seats: string | null;
-  /** Passengers without a seat, and those that were cancelled alone (numbers from 1, JSON); null: none. */
+  /** Numbers from 1 (JSON) of the passengers without a seat, and of those cancelled one by one; null if none. */
   lap_passengers: string | null;
   cancelled_passengers: string | null;
 }
 
 interface AirlineTables {
   orders: OrderTable;
-  /** A seat on a flight is sold once. */
+  /** Each seat of a flight is sold only once. */
   sold_seats: { seat: string; reference: string };
 }
 
-/** The airline's file, which also keeps lowcost sales. */
+/** The steps of the airline's database, which also has the lowcost sales. */
 export const airlineMigrations: readonly Migration[] = [
   {
     name: '001_airline_orders',
@@ -104,12 +104,12 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
   const freeSeats = (reference: string) =>
     database.deleteFrom('sold_seats').where('reference', '=', reference).execute();
   return {
-    /** Seats of all flights that were sold under other references. */
+    /** The seats of all flights that other orders have. */
     async seatsTaken(reference: string): Promise<ReadonlySet<string>> {
       const rows = await database.selectFrom('sold_seats').select('seat').where('reference', '<>', reference).execute();
       return new Set(rows.map(({ seat }) => seat));
     },
-    /** Takes seats for an order before it is made; false, and none is taken, where another has one of them. */
+    /** Takes seats for an order before it is made; returns false and takes none if another order has one of them. */
     async holdSeats(reference: string, seats: readonly string[]): Promise<boolean> {
       const rows = seats.map((seat) => ({ seat, reference }));
       await database
@@ -123,7 +123,7 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
       return false;
     },
     /**
-     * Adds an order or finds the one with this reference; `made` says which.
+     * Adds an order, or finds the one with this reference; `made` is true for a new one.
      * @param placed `settled_at_ms`: the time of the ticket or the failure
      */
     async add(placed: Placed, offer: Offer, nowMs: number) {
@@ -157,7 +157,7 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
       return rows.map((row) => orderAt(row, nowMs));
     },
     async cancel(orderId: string, nowMs: number): Promise<ProviderOrder> {
-      // Only live orders are cancelled, once.
+      // Cancels only a live order, and only once.
       await database
         .updateTable('orders')
         .set({ cancelled_at_ms: nowMs })
@@ -176,9 +176,9 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble) {
 }
 
 interface Cancelled {
-  /** From 1, in the order of the passengers. */
+  /** Numbers from 1, in the order of the passengers. */
   readonly passengers: readonly number[];
-  /** Names an offer's flights, whose seats are freed. */
+  /** Names the flights of an offer. */
   readonly flightsOf: (offerId: string) => Promise<readonly string[]>;
 }
 
@@ -197,7 +197,7 @@ async function cancelPassengers(
     const isRefused = row.cancelled_at_ms !== null || row.fate === 'failed' || next.length >= row.passenger_count;
     if (isRefused || next.length === gone.length) return orderAt(row, nowMs);
     const cancelled_passengers = JSON.stringify(next);
-    // Two cancellations at once: the later one reads again what the other has left.
+    // Of two cancellations at once, the later one reads the row again.
     const written = await database
       .updateTable('orders')
       .set({ cancelled_passengers })
@@ -214,7 +214,7 @@ async function cancelPassengers(
   }
 }
 
-/** Time itself issues the ticket: nothing runs in the background. */
+/** The clock alone issues the ticket: nothing runs in the background. */
 function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
   const settled = nowMs >= row.settled_at_ms;
   const cancelled = row.cancelled_at_ms !== null;
@@ -247,7 +247,7 @@ const numbersOf = (list: string | null): number[] => (list === null ? [] : (JSON
 const seatsOf = ({ seats }: Pick<OrderTable, 'seats'>): WantedSeat[] =>
   seats === null ? [] : (JSON.parse(seats) as WantedSeat[]);
 
-/** The bags of those who still fly: each traveller with a seat has the same. */
+/** The bags of the travellers who still fly; each traveller with a seat has the same. */
 function bagsLeft(row: Selectable<OrderTable>, gone: readonly number[]): OrderedBags[] {
   const lap = numbersOf(row.lap_passengers);
   const seats = row.passenger_count - lap.length;
@@ -258,7 +258,7 @@ function bagsLeft(row: Selectable<OrderTable>, gone: readonly number[]): Ordered
   }));
 }
 
-/** Readable letters without 0 and 1, beginning with a letter. */
+/** Readable letters and digits without 0 and 1, a letter first. */
 export function recordLocator(): string {
   const letters = CROCKFORD.slice(10);
   const all = CROCKFORD.slice(2);
@@ -267,7 +267,7 @@ export function recordLocator(): string {
     .join('');
 }
 
-/** 13-digit e-tickets; 000 is no real airline's accounting code. */
+/** Makes 13-digit e-tickets; no real airline has the accounting code 000. */
 export function tickets(orderId: string, count: number): { type: string; number: string }[] {
   const digest = createHash('sha256').update(`ticket ${orderId}`).digest();
   const first = digest.readUInt32BE(0) % 999_999_000;

@@ -6,18 +6,18 @@ import type { Itinerary } from './itineraries.ts';
 import { type Journey, journeyBits, lengthKm } from './journey.ts';
 import { type Airline, TOPIC, type World } from './world.ts';
 
-/** Invented sellers; 0 is the airline itself. Offer ids name them by position. */
+/** An invented seller; seller 0 is the airline itself. Offer ids name sellers by position. */
 export interface Seller {
-  /** null: the marketing airline. */
+  /** Null for the marketing airline. */
   readonly name: string | null;
   readonly currency: 'USD' | 'EUR';
-  /** Journeys begin here only, if set. */
+  /** Sells only journeys from this airport, if set. */
   readonly only?: string;
-  /** Its share of journeys. */
+  /** The share of journeys that it sells. */
   readonly reach: number;
-  /** Its least and most markup as a share. */
+  /** The range of its markup, as a share of the fare. */
   readonly markup: readonly [least: number, most: number];
-  /** Undisclosed fields. */
+  /** Fields that it does not disclose. */
   readonly silent: readonly ('conditions' | 'fare_basis' | 'brand' | 'bags' | 'tax' | 'refund')[];
 }
 
@@ -33,14 +33,13 @@ export const SELLERS: readonly Seller[] = [
     markup: [-0.035, 0.05],
     silent: ['conditions', 'fare_basis', 'brand', 'bags'],
   },
-  // Euro offers of one city cannot be escrowed (409 offer_unsupported).
+  // Sells in euros from one city: such offers cannot be escrowed (409 offer_unsupported).
   { name: 'Kompaso', currency: 'EUR', only: 'VIE', reach: 0.5, markup: [-0.02, 0.03], silent: ['tax', 'refund'] },
 ];
 
-/** A fixed rate. */
 export const EUR_PER_USD = 0.92;
 
-/** The content of an offer and its id. */
+/** The choices that make an offer; its id contains them. */
 export interface Selection {
   /** Minutes since 1970, which fix the price. */
   readonly issuedMinute: number;
@@ -50,22 +49,22 @@ export interface Selection {
   readonly sellerIndex: number;
   readonly cabin: CabinClass;
   readonly adults: number;
-  /** Of the travellers under 18, on the day of the last flight. */
+  /** The ages of the travellers under 18 on the day of the last flight. */
   readonly childAges: readonly number[];
 }
 
-/** Travellers with a seat of their own: an infant sits on a lap. */
+/** Counts travellers with their own seat: infants sit on a lap. */
 export const seatsOf = ({ adults, childAges }: Pick<Selection, 'adults' | 'childAges'>): number =>
   adults + childAges.filter((age) => travellerType(age) !== 'infant').length;
 
-/** Shares of an adult's fare before taxes. */
+/** Each type's share of an adult's fare, before taxes. */
 const SHARES = { adult: 1, youth: 1, child: 0.75, infant: 0.1 } as const;
 
 export type BaseFare = ReturnType<typeof baseFare>;
 
 const CABIN_FACTOR: Record<CabinClass, number> = { economy: 1, premium_economy: 1.75, business: 3.5, first: 6.2 };
 const BRAND_STEP = [1, 1.21, 1.52, 1.86];
-/** Prices step every four hours, at each journey's own moment. */
+/** Prices change every four hours, at a time that differs by journey. */
 const STEP_MINUTES = 240;
 
 /** Prices the cheapest brand for one adult, US cents. */
@@ -91,7 +90,7 @@ function directionFare(world: World, itinerary: Itinerary, plating: Airline, atM
   const level = { full_service: 1, leisure: 0.6, regional: 1.15 }[plating.kind];
   const airline = 0.9 + 0.25 * dice.unit(TOPIC.fare, plating.index);
   const stops = [1.12, 0.96, 0.92][itinerary.length - 1] ?? 0.9;
-  // Full flights cost more, by flight and weekday.
+  // Popularity depends on the flight and the weekday.
   let popularity = 0;
   for (const { airline: one, slot, day } of itinerary) {
     popularity += dice.unit(TOPIC.fare, one.index, slot.flightNumber, (day + 4) % 7);
@@ -101,7 +100,7 @@ function directionFare(world: World, itinerary: Itinerary, plating: Airline, atM
   return (20 + 0.125 * lengthKm(itinerary) ** 0.9) * level * airline * stops * demand * horizon(daysAhead);
 }
 
-/** Prices are highest at the end, lowest two months ahead, a little higher before. */
+/** Prices are highest on the last days, lowest two months ahead, a little higher before. */
 const horizon = (daysAhead: number): number =>
   0.92 + 0.85 * Math.exp(-daysAhead / 9) + 0.12 * (1 - Math.exp(-Math.max(0, daysAhead - 60) / 120));
 
@@ -116,7 +115,7 @@ function taxOf(world: World, itinerary: Itinerary): number {
   return tax + (first === 'GB' ? (lengthKm(itinerary) > 3200 ? 96 : 16) : 0);
 }
 
-/** All travellers, in cents of the seller's currency, and each apart where children are among them. */
+/** Prices all travellers in cents of the seller's currency; with children among them, also each one alone. */
 export function priceOf(world: World, base: BaseFare, selection: Selection, seller: Seller) {
   const { plating, tier, sellerIndex, adults, childAges } = selection;
   const spread = 0.94 + 0.12 * world.dice.unit(TOPIC.brands, plating.index, tier);
@@ -132,7 +131,7 @@ export function priceOf(world: World, base: BaseFare, selection: Selection, sell
   const ages = [...Array.from({ length: adults }, () => null), ...childAges];
   const each = ages.map((age) => {
     const type = travellerType(age);
-    // Airports charge for seats, so that an infant pays no tax.
+    // Airports charge by the seat, so an infant pays no tax.
     return { type, age, baseCents: Math.round(oneBase * SHARES[type]), taxCents: type === 'infant' ? 0 : oneTax };
   });
   const baseCents = each.reduce((sum, one) => sum + one.baseCents, 0);
@@ -142,7 +141,7 @@ export function priceOf(world: World, base: BaseFare, selection: Selection, sell
 
 export const decimalOf = (cents: number): string => decimalText(BigInt(cents), 2, 2);
 
-/** null for anything but digits with at most two decimals. */
+/** Null for anything but digits with at most two decimals. */
 export function centsOf(text: unknown): number | null {
   if (typeof text !== 'string' || !/^\d{1,10}(\.\d{1,2})?$/.test(text)) return null;
   return Number(unitsOf(text, 2));

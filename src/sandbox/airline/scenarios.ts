@@ -1,9 +1,6 @@
 import type { FastScenario, LowcostScenario, Scenario } from '../../airlines/index.ts';
 
-/**
- * Test routes between London's airports: the Sandbox Shuttle's misbehave in fixed ways whatever the scenario; all
- * others behave.
- */
+/** Test routes within London: on each the Sandbox Shuttle misbehaves in a fixed way, whatever the scenario. */
 export const SCENARIO_ROUTES = (
   [
     ['LHR', 'LGW', 'repriced', 'The price is 7.5 % higher once a booking is checked or made.'],
@@ -16,19 +13,17 @@ export const SCENARIO_ROUTES = (
   ] as [string, string, Exclude<FastScenario, 'none'>, string][]
 ).map(([origin, destination, scenario, what]) => ({ origin, destination, scenario, what }));
 
-/** The route's scenario, else the configured one. */
 export const scenarioOn = (configured: Scenario, origin: string, destination: string): Scenario =>
   SCENARIO_ROUTES.find((route) => route.origin === origin && route.destination === destination)?.scenario ?? configured;
 
-/** The `repriced` scenario's factor. */
 export const REPRICED_BY = 1.075;
 export const TICKETING_SLOW_BY = 10;
 export const RATE_LIMIT_RETRY_SECONDS = 30;
 
-/** A carrier site's failures; `sold_out` is the fast tier's word for a lost seat. */
+/** A failure of a carrier's site; `sold_out` is the fast tier's word for a lost seat. */
 type Mishap = LowcostScenario | 'sold_out';
 
-/** Test routes within London, where the Sandbox Hopper misbehaves in fixed ways whatever the scenario. */
+/** Test routes within London: on each the Sandbox Hopper misbehaves in a fixed way, whatever the scenario. */
 export const LOWCOST_ROUTES: readonly {
   readonly origin: string;
   readonly destination: string;
@@ -50,8 +45,8 @@ export const scenarioRoute = (origin: string, destination: string) =>
 export const mishapOn = (configured: Scenario, origin: string, destination: string): Scenario =>
   scenarioRoute(origin, destination)?.scenario ?? configured;
 
-/** The till's factor over the menu's price. */
+/** The factor by which the till is dearer than the menu. */
 export const DEARER_BY = 1.06;
-/** A late confirmation's factor and least delay. */
+/** The factor of a late confirmation's delay, and its least delay. */
 export const LATE_BY = 10;
 export const LATE_AT_LEAST_MS = 3_000;

@@ -28,7 +28,7 @@ export function openAir(seed: string) {
 export type Air = ReturnType<typeof openAir>;
 
 const SALES_CLOSE_MS = 90 * MINUTE_MS;
-/** Combined itineraries of the first direction, and of each later one for what comes before it, by directions. */
+/** For two, three and four directions: itineraries to combine, of the first and of each later one per journey. */
 const COMBINED = [
   [14, 3],
   [9, 2],
@@ -36,7 +36,7 @@ const COMBINED = [
 ] as const;
 const TURN_AROUND_MS = HOUR_MS;
 
-/** Dollar offers by price, then those in other currencies. */
+/** Lists offers in dollars by price, then those in other currencies. */
 export function searchOffers(air: Air, query: OfferQuery, nowMs: number): Offer[] {
   const { world, itineraries } = air;
   const directions = query.slices.flatMap(({ origin, destination, departDate }) => {
@@ -61,10 +61,10 @@ export function searchOffers(air: Air, query: OfferQuery, nowMs: number): Offer[
     );
 }
 
-/** Days since 1970 of a YYYY-MM-DD. */
+/** Converts YYYY-MM-DD to days since 1970. */
 export const dayOf = (date: string): number => Math.floor(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
 
-/** Every fare by marketing airline, seller and brand. */
+/** One offer for each marketing airline, seller and brand. */
 function offersFor({ world, ids }: Air, query: OfferQuery, journey: Journey, issuedMinute: number): Offer[] {
   const { adults, childAges, cabinClass: cabin } = query;
   return platingAirlines(world, journey).flatMap((plating) => {
@@ -87,14 +87,14 @@ function tiersOf(world: World, sellerIndex: number, brands: number, base: BaseFa
   return Array.from({ length: Math.min(count, brands) }, (_, tier) => tier);
 }
 
-/** Each way to fly all directions, with a few choices for each; one direction alone keeps all of its own. */
+/** Combines the directions, with a few itineraries for each; a single direction keeps all of its itineraries. */
 function combined(world: World, [first = [], ...later]: readonly (readonly Itinerary[])[]): Journey[] {
   const [mostFirst, mostLater] = COMBINED[later.length - 1] ?? [first.length, 0];
   const begun: readonly Journey[] = spread(first, mostFirst).map((itinerary) => [itinerary]);
   return later.reduce((journeys, next) => extended(world, journeys, next, mostLater), [...begun]);
 }
 
-/** Adds a direction to journeys, on the same airline first. */
+/** Adds a direction to journeys, preferably on the same airline. */
 function extended(world: World, journeys: readonly Journey[], next: readonly Itinerary[], most: number): Journey[] {
   const airlineOf = (itinerary: Itinerary) => platingAirlines(world, [itinerary])[0];
   const back = next.map((itinerary) => ({ itinerary, airline: airlineOf(itinerary) }));
@@ -107,14 +107,14 @@ function extended(world: World, journeys: readonly Journey[], next: readonly Iti
     const allied = possible.filter(
       (one) => one.airline !== airline && airline?.alliance && one.airline?.alliance === airline.alliance,
     );
-    // Rotates the choices among the journeys.
+    // Journeys begin at different choices.
     const ranked = [...turned(same, turn), ...turned(allied, turn)];
     const chosen = ranked.length > 0 ? ranked : turned(possible, turn);
     return chosen.slice(0, most).map(({ itinerary }) => [...journey, itinerary]);
   });
 }
 
-/** Takes up to `most`, evenly spread and with the first. */
+/** Takes up to `most` entries, evenly spread and including the first. */
 const spread = <T>(list: readonly T[], most: number): T[] =>
   list.length <= most
     ? [...list]
@@ -128,7 +128,7 @@ const turned = <T>(list: readonly T[], by: number): T[] => {
 };
 
 /**
- * Prices an offer id, honouring its price within its life. @throws Problem `offer_not_found`, `offer_expired`,
+ * Prices the offer of an id; the price holds until it expires. @throws Problem `offer_not_found`, `offer_expired`,
  * `offer_unavailable` (sales have closed), `upstream_rate_limited`
  */
 export function readOffer(
@@ -165,7 +165,7 @@ export function readOffer(
   };
 }
 
-/** This airline's search tells the bags of every fare. */
+/** The bags of each offer: every fare of this world discloses them. */
 export const bagsOf = ({ world, ids }: Air, offers: readonly Offer[]): Map<string, TravellerBags[]> =>
   new Map(
     offers.flatMap((offer) => {
@@ -174,7 +174,7 @@ export const bagsOf = ({ world, ids }: Air, offers: readonly Offer[]): Map<strin
     }),
   );
 
-/** The bags of a fare for each traveller with a seat, who may buy an equal share of what is sold. */
+/** The bags of a fare for each traveller with a seat; each may buy an equal share of the bags for sale. */
 function bagsWith(world: World, selection: Selection, offer: Offer): TravellerBags[] {
   const sold = servicesFor(world, selection).map(
     (service): SoldBag => ({
@@ -187,12 +187,12 @@ function bagsWith(world: World, selection: Selection, offer: Offer): TravellerBa
   return alike(seatsOf(selection), offer, sold);
 }
 
-/** The tolerated clock difference of an id. */
+/** The most that an id's time may be ahead of this clock. */
 export const CLOCK_SKEW_MS = 120_000;
 
 export const rateLimited = () => problem('upstream_rate_limited', { retryAfter: RATE_LIMIT_RETRY_SECONDS });
 
-/** Extra checked bags, and leisure airlines' cabin bag. */
+/** The bags for sale: checked ones, and cabin bags of leisure airlines. */
 function servicesFor(world: World, selection: Selection): AvailableService[] {
   const { journey, plating, sellerIndex } = selection;
   const seats = seatsOf(selection);

@@ -7,7 +7,7 @@ import type { Air } from './search.ts';
 import type { Flight } from './timetable.ts';
 import { type Aircraft, distanceKm, TOPIC, type World } from './world.ts';
 
-/** Letters of a row, with a space for each aisle; null: seats are not chosen there. */
+/** The letters of a row, with a space for each aisle; null if seats cannot be chosen. */
 const LETTERS: Record<Aircraft['body'], Record<CabinClass, string> | null> = {
   turboprop: null,
   regional_jet: { economy: 'AC DF', premium_economy: 'AC DF', business: 'A DF', first: 'A DF' },
@@ -18,16 +18,16 @@ const LETTERS: Record<Aircraft['body'], Record<CabinClass, string> | null> = {
 const FRONT_ROWS = 4;
 const EXIT_AGE = 16;
 const EXIT_TERMS = 'Exit row: for travellers of 16 and over who can help to open the exit in an emergency.';
-/** The brand from which on a usual seat is part of the fare. */
+/** The lowest tier whose fare includes usual seats. */
 const FREE_FROM_TIER = 2;
 
-/** Names each flight of an offer, whatever its seller. */
+/** Names each flight of an offer, in the same way for every seller. */
 export const flightsOf = ({ ids }: Air, offerId: string): string[] =>
   (ids.read(offerId)?.journey.flat() ?? []).map((flight) =>
     flightKey(operatingNumber(flight), flight.from, flight.to, flight.departureLocalMs),
   );
 
-/** The seats of each flight that has numbered ones. An agency that discloses no bags sells no seats either. */
+/** The seat maps of the flights that have numbered seats. An agency that discloses no bags sells no seats either. */
 export function seatMapsOf(air: Air, offerId: string, taken: ReadonlySet<string>): SeatMap[] {
   const selection = air.ids.read(offerId);
   if (!selection || SELLERS[selection.sellerIndex]?.silent.includes('bags')) return [];
@@ -101,7 +101,7 @@ function seatOf(
   };
 }
 
-/** Free above economy; else by distance and place, and usual ones are part of dearer brands. */
+/** The price of a seat: free above economy, else by distance and place; dearer brands include usual seats. */
 function centsOf({ sellerIndex, cabin, tier }: Selection, flight: Flight, { letter, section, kind }: Place): number {
   if (cabinOn(flight, cabin) !== 'economy') return 0;
   const km = distanceKm(flight.from, flight.to);

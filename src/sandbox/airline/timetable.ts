@@ -16,7 +16,7 @@ import { known } from './zones.ts';
 /** A daily flight number in one direction. */
 interface Slot {
   readonly service: Service;
-  /** The departure's place in the day, from 0. */
+  /** The position among the day's departures, from 0. */
   readonly number: number;
   readonly from: Airport;
   readonly to: Airport;
@@ -28,15 +28,15 @@ interface Slot {
   readonly stop: Airport | null;
 }
 
-/** A departure with local times as if UTC, for plain arithmetic. */
+/** A flight on a day. Local times are written as UTC, for plain arithmetic. */
 export type Flight = NonNullable<ReturnType<typeof flightOn>>;
 
-/** Airports closed at night. */
+/** Airports that close at night. */
 const CURFEW = new Set(
   'LHR LGW LCY FRA MUC BER DUS HAM STR ZRH GVA VIE ORY AMS BRU SYD ADL ITM DCA LGA SAN CGH AEP'.split(' '),
 );
 
-/** The day of standard offsets: schedules keep winter's local time. */
+/** A winter day for offsets: schedules keep the local times of winter. */
 const NOMINAL_MS = Date.UTC(2027, 0, 15, 12);
 
 interface Plan {
@@ -49,7 +49,7 @@ export type Timetable = ReturnType<typeof createTimetable>;
 export function createTimetable(world: World) {
   const plan: Plan = { world, slot: rememberedSlots(world) };
   return {
-    /** null on a day when the slot does not fly. */
+    /** Null on a day on which the slot does not fly. */
     flight: (service: Service, from: Airport, number: number, day: number) =>
       flightOn(plan, service, from, number, day),
     flights(service: Service, from: Airport, day: number): readonly Flight[] {
@@ -101,7 +101,7 @@ function makeSlot(
   return { ...slot, departureMinute: departureMinute(world, slot) };
 }
 
-/** The minute nearest to the wish with both airports open. */
+/** The minute nearest to the wished one at which both airports are open. */
 function departureMinute(world: World, slot: Omit<Slot, 'departureMinute'>): number {
   const { from, to, blockMinutes } = slot;
   const wished = wishedMinute(world, slot);
@@ -126,7 +126,7 @@ function wishedMinute(world: World, { service, from, to, number }: Omit<Slot, 'd
   const count = service.weeklyBySlot.length;
   const [open, close] = waveOf(service, from, to);
   const chance = world.dice.unit(TOPIC.slot, service.airline.index, from.index, to.index, number);
-  // Two flights a day fly morning and evening, so waits stay about a night.
+  // Two flights a day leave in the morning and the evening, so a wait is about a night.
   if (count === 2 && service.distanceKm < 4500) return number === 0 ? open + 110 * chance : close - 110 * chance;
   return open + ((number + 0.1 + 0.8 * chance) * (close - open)) / count;
 }
@@ -149,7 +149,7 @@ function flightOn(plan: Plan, service: Service, from: Airport, number: number, d
     airline: service.airline,
     from,
     to: slot.to,
-    /** Local, days since 1970-01-01. */
+    /** Local, in days since 1970-01-01. */
     day,
     departureMs,
     arrivalMs,
@@ -158,7 +158,7 @@ function flightOn(plan: Plan, service: Service, from: Airport, number: number, d
   };
 }
 
-/** Gate-to-gate minutes: the great circle and 2 %, wind, taxi and climb. */
+/** Minutes from gate to gate: the great circle plus 2 %, wind, taxi and climb. */
 function blockTime(from: Airport, to: Airport, aircraft: Aircraft): number {
   const wind = tailwindKmh(from, to) * (aircraft.body === 'turboprop' ? 0.4 : 1);
   const ground = { turboprop: 22, regional_jet: 28, narrow: 32, wide: 40 }[aircraft.body];
@@ -168,7 +168,7 @@ function blockTime(from: Airport, to: Airport, aircraft: Aircraft): number {
 
 const groundTime = (aircraft: Aircraft): number => (aircraft.body === 'wide' ? 80 : 35);
 
-/** Minutes of the day: long flights go east by night, west by day. */
+/** Departures in minutes of the day: long flights go east by night, west by day. */
 function waveOf(service: Service, from: Airport, to: Airport): readonly [number, number] {
   if (service.distanceKm < 3000) return [360, 1310];
   const east = eastward(from, to);
@@ -179,7 +179,7 @@ function waveOf(service: Service, from: Airport, to: Airport): readonly [number,
 
 type FirstNumbers = ReturnType<typeof layOutNumbers>;
 
-/** Number blocks by airport keep an airline's numbers unique. */
+/** Blocks by airport keep an airline's flight numbers unique. */
 function layOutNumbers(world: World) {
   let next = 0;
   const of = world.airports.map((airport) => {
@@ -190,7 +190,7 @@ function layOutNumbers(world: World) {
   return { of, perHub: next };
 }
 
-/** Types that reach, else the one with a stop. */
+/** The types with enough range, else those that fly with a stop. */
 function suitedAircraft(service: Service): readonly Aircraft[] {
   const fleet = FLEET[roleOf(service)];
   const { hub, other, distanceKm: km } = service;
@@ -223,7 +223,7 @@ function roleOf({ airline, hub, other, distanceKm: km }: Service): FleetRole {
   return km < 7000 && Math.min(hub.size, other.size) < 5 ? 'medium' : 'long';
 }
 
-/** A stop without a change of flight: beyond an aircraft's reach, or serving two small places at once. */
+/** A stop without a change of flight: beyond the range, to serve two small places, or rarely on long flights. */
 function technicalStop(world: World, service: Service, { rangeKm }: Aircraft, slot: number): Airport | null {
   const { airline, hub, other, distanceKm: km } = service;
   const chance = world.dice.unit(TOPIC.technicalStop, airline.index, hub.index, other.index, slot);
@@ -237,7 +237,7 @@ function technicalStop(world: World, service: Service, { rangeKm }: Aircraft, sl
   return km > 11_000 && chance < 0.03 ? onTheWay(world, service, 1.06, rangeKm, isLarge) : null;
 }
 
-/** The airport with the least detour, null beyond `detour`. */
+/** The airport with the shortest detour; null if all exceed `detour`, a factor. */
 function onTheWay(
   world: World,
   { hub: a, other: b, distanceKm: km }: Service,

@@ -12,12 +12,10 @@ const read = (row: AirportRow, index: number) => ({
   name: row[1],
   city: row[2],
   country: row[3],
-  /** Degrees north. */
   latitude: row[4],
-  /** Degrees east. */
   longitude: row[5],
   timeZone: row[6],
-  /** 5 a world hub, 1 an outpost. */
+  /** From 1, an outpost, to 5, a world hub. */
   size: row[7],
   /** A unit vector from the earth's centre, for cheap distances. */
   place: placeOf(row[4], row[5]),
@@ -31,7 +29,7 @@ function placeOf(latitude: number, longitude: number): readonly [number, number,
 
 export const readAirports = (): Airport[] => AIRPORT_TABLE.map(read);
 
-/** Upper-case IATA code. */
+/** Takes an upper-case code. */
 export function airportByCode(iata: string): Airport | null {
   const index = AIRPORT_TABLE.findIndex((row) => row[0] === iata);
   const row = AIRPORT_TABLE[index];
@@ -47,7 +45,7 @@ export function distanceKm(a: Airport, b: Airport): number {
   return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(x * x + y * y + z * z) / 2));
 }
 
-/** -1 due west to 1 due east, by the shorter way. */
+/** From -1 (due west) to 1 (due east), by the shorter way. */
 export function eastward(a: Airport, b: Airport): number {
   const difference = ((b.longitude - a.longitude + 540) % 360) - 180;
   const east = difference * Math.cos((((a.latitude + b.latitude) / 2) * Math.PI) / 180);
@@ -57,14 +55,14 @@ export function eastward(a: Airport, b: Airport): number {
   return length === 0 ? 0 : east / length;
 }
 
-/** Jet streams' km/h from a to b: with the wind eastbound, strongest at 40 degrees, none at the equator. */
+/** The jet stream's km/h from a to b: eastbound flights gain, most at 42 degrees of latitude, not at the equator. */
 export function tailwindKmh(a: Airport, b: Airport): number {
   const latitude = Math.abs((a.latitude + b.latitude) / 2);
   const strength = Math.max(0, 1 - Math.abs(latitude - 42) / 32);
   return 65 * strength * eastward(a, b);
 }
 
-/** An invented airline under an unused code. */
+/** An invented airline with a code that no real one uses. */
 export type Airline = ReturnType<typeof readAirlines>[number];
 
 type Kind = 'full_service' | 'leisure' | 'regional';
@@ -72,45 +70,43 @@ type AirlineRow = [string, string, Kind, hubs: string, string | null, string | n
 
 export const readAirlines = () =>
   (AIRLINES as AirlineRow[]).map(([code, name, kind, hubs, alliance, programme, brands], index) => ({
-    /** The position in airlines.json, which ids and flight numbers use: rows are only added at the end. */
+    /** The position in airlines.json. Offer ids use it, so rows are only added at the end. */
     index,
     code,
     name,
     kind,
-    /** At most two, as numbers are laid out per hub. */
+    /** At most two, because each hub has its own range of flight numbers. */
     hubs: hubs === '' ? [] : hubs.split(' '),
     alliance,
     programme,
-    /** From the most restricted on. */
+    /** The most restricted brand first. */
     brands: brands.split(','),
   }));
 
-/** The airline within cities and on test routes. */
+/** Index of the airline within cities and on test routes. */
 export const SHUTTLE = 0;
 
-/** A real type with typical figures. */
+/** A real aircraft type with typical figures. */
 export interface Aircraft {
   readonly name: string;
   readonly body: 'turboprop' | 'regional_jet' | 'narrow' | 'wide';
-  /** The longest flight, km. */
   readonly rangeKm: number;
   readonly cruiseKmh: number;
-  /** By cabin; 0: absent. */
+  /** 0 if there is no such cabin. */
   readonly seats: Readonly<Record<CabinClass, number>>;
-  /** Taxi, take-off, climb and landing, kg. */
+  /** Fuel for taxi, take-off, climb and landing, kg. */
   readonly fuelFixedKg: number;
-  /** Cruise, kg per km. */
   readonly fuelPerKm: number;
 }
 
 export type FleetRole = keyof typeof FLEET_TABLE;
 
-/** By role, for an airline's favourite among suitable types. */
+/** Aircraft types by role; each airline has a favourite among the suitable types. */
 export const FLEET = FLEET_TABLE as Record<FleetRole, readonly Aircraft[]>;
 
 export type World = ReturnType<typeof createWorld>;
 
-/** A seed's fixed facts. */
+/** Makes the fixed facts of a seed. */
 export function createWorld(seed: string) {
   const airports = readAirports();
   const airlines = readAirlines();
@@ -132,7 +128,7 @@ export function createWorld(seed: string) {
   };
 }
 
-/** Takes integers beside the topic; a rest parameter costs too much for thousands of throws a search. */
+/** A throw about a topic and integers. A rest parameter would cost too much: a search makes thousands of throws. */
 type Throw = (topic: number, a?: number, b?: number, c?: number, d?: number, e?: number) => number;
 
 const TOPICS = [
@@ -142,13 +138,13 @@ const TOPICS = [
   'seats',
 ] as const;
 
-/** Topics of throws; no two share a result. */
+/** Topics keep throws apart. */
 export const TOPIC = Object.fromEntries(TOPICS.map((topic, at) => [topic, at + 1])) as Record<
   (typeof TOPICS)[number],
   number
 >;
 
-/** Hashes a seed and integers, so that any process finds each fact again. Not cryptographic. */
+/** Hashes a seed and integers, so that every process finds the same facts. Not cryptographic. */
 function createDice(seed: string) {
   let start = 0x811c9dc5;
   for (let i = 0; i < seed.length; i++) start = Math.imul(start ^ seed.charCodeAt(i), 0x01000193);
@@ -163,7 +159,6 @@ function createDice(seed: string) {
   return { bits, unit, pick };
 }
 
-/** A murmur-like round. */
 function mix(hash: number, value: number): number {
   let h = Math.imul((hash ^ value) + 0x9e3779b9, 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 15), 0xc2b2ae35);

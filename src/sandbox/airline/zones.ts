@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import RULES from './zones.json' with { type: 'json' };
 
-/** The rules of zones.json's rows: standard offset in minutes, rule, zones. */
+/** The rules for summer time. A row of zones.json: standard offset in minutes, rule, zones. */
 type Rule = 'fixed' | 'eu' | 'us' | 'au' | 'nz' | 'cl' | 'eg' | 'il' | 'ma';
 
-/** Morocco's Ramadan times; Intl has other years. */
+/** Morocco's clock changes for Ramadan; other years come from Intl. */
 const RAMADAN: readonly (readonly [fromMs: number, toMs: number])[] = [
   [Date.UTC(2026, 1, 15, 2), Date.UTC(2026, 2, 22, 2)],
   [Date.UTC(2027, 1, 7, 2), Date.UTC(2027, 2, 14, 2)],
@@ -13,7 +13,7 @@ const RAMADAN: readonly (readonly [fromMs: number, toMs: number])[] = [
 
 const ramadanOf = (year: number) => RAMADAN.find(([fromMs]) => new Date(fromMs).getUTCFullYear() === year);
 
-/** Makes missing values on demand. */
+/** Makes missing values. */
 export function known<K, T>(values: Map<K, T>, key: K, make: () => T): T {
   const before = values.get(key);
   if (before !== undefined) return before;
@@ -23,8 +23,8 @@ export function known<K, T>(values: Map<K, T>, key: K, make: () => T): T {
 }
 
 /**
- * Written-down offsets of simple zones: the first `Intl.DateTimeFormat` costs 15 ms, more than a search. Other zones
- * use Intl; a test compares all.
+ * Computes the offsets of simple zones from a table: the first `Intl.DateTimeFormat` costs 15 ms, more than a search.
+ * Other zones use Intl; a test compares all.
  */
 export function createZones() {
   const rules = new Map<string, { readonly minutes: number; readonly rule: Rule; readonly spans: Span[] }>();
@@ -39,7 +39,7 @@ export function createZones() {
   const formatOf = (timeZone: string) =>
     known(formats, timeZone, () => new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...parts }));
 
-  /** Cached by hour, within which no zone here changes. */
+  /** Asks Intl, and caches by the hour: no zone here changes within one. */
   const intlOffset = (timeZone: string, utcMs: number): number => {
     const hour = Math.floor(utcMs / HOUR_MS);
     return known(byHour, `${timeZone} ${hour}`, () => {
@@ -66,33 +66,33 @@ export function createZones() {
 
   return {
     offsetMinutes,
-    /** Converts a local time given as if UTC: the first of two, and past a gap. */
+    /** Converts a local time given as UTC. A repeated time means its first turn; a skipped one moves on. */
     toUtc(timeZone: string, localMs: number): number {
       const before = offsetMinutes(timeZone, localMs - DAY_MS);
       const guess = localMs - before * MINUTE_MS;
       const offset = offsetMinutes(timeZone, guess);
       if (offset === before) return guess;
       const later = localMs - offset * MINUTE_MS;
-      // In a gap the old offset names the instant.
+      // A skipped time takes the old offset.
       return offsetMinutes(timeZone, later) === offset ? later : guess;
     },
   };
 }
 
-/** A time of one offset, minutes. */
+/** A stretch of time with one offset, in minutes. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
   readonly offset: number;
 }
 
-/** The part of a year of standard time without a change of clocks. */
+/** The stretch around `utcMs` without a clock change, within one year of standard time. */
 function spanOf(rule: Exclude<Rule, 'fixed'>, standard: number, year: number, utcMs: number): Span {
   const summer = summerTime(rule, standard, year);
   const first = Math.min(summer.fromMs, summer.toMs);
   const second = Math.max(summer.fromMs, summer.toMs);
   const isBetween = utcMs >= first && utcMs < second;
-  // Southern summer time ends before it begins in a year.
+  // In the south, summer time ends before it begins within a year.
   const offset = isBetween === summer.fromMs < summer.toMs ? standard + 60 : standard;
   if (isBetween) return { fromMs: first, toMs: second, offset };
   const newYear = (of: number) => Date.UTC(of, 0, 1) - standard * MINUTE_MS;
@@ -101,7 +101,7 @@ function spanOf(rule: Exclude<Rule, 'fixed'>, standard: number, year: number, ut
     : { fromMs: Math.max(second, newYear(year)), toMs: newYear(year + 1), offset };
 }
 
-/** A year's summer time for a standard offset in minutes. */
+/** A year's summer time. @param standard the offset in minutes */
 function summerTime(
   rule: Exclude<Rule, 'fixed'>,
   standard: number,
@@ -121,7 +121,7 @@ function summerTime(
     case 'cl':
       return { fromMs: sundayFrom(year, 8, 2) + 4 * HOUR_MS, toMs: sundayFrom(year, 3, 2) + 3 * HOUR_MS };
     case 'eg':
-      // Last Friday of April to the end of October's last Thursday.
+      // From the last Friday of April to the end of October's last Thursday.
       return { fromMs: local(last(year, 3, 5), 0), toMs: local(last(year, 9, 4) + DAY_MS, -1) };
     case 'il':
       // The Friday before March's last Sunday.
@@ -133,13 +133,13 @@ function summerTime(
   }
 }
 
-/** UTC midnight of the first Sunday (month 0 = January) from a day on. */
+/** UTC midnight of the first Sunday from a day on (month 0 = January). */
 function sundayFrom(year: number, month: number, day: number): number {
   const from = Date.UTC(year, month, day);
   return from + ((7 - new Date(from).getUTCDay()) % 7) * DAY_MS;
 }
 
-/** UTC midnight of a month's last weekday (0 = Sunday). */
+/** UTC midnight of the last such weekday of a month (weekday 0 = Sunday). */
 function last(year: number, month: number, weekday: number): number {
   const end = Date.UTC(year, month + 1, 0);
   return end - ((new Date(end).getUTCDay() - weekday + 7) % 7) * DAY_MS;

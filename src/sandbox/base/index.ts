@@ -3,11 +3,11 @@ import { openSqlite } from '../../store/libsql/index.ts';
 
 type Value = string | number | null;
 
-/** Opens a double's book in a shared file; column `due_at_ms` is field `dueAtMs`. */
+/** Opens a double's books in a file that processes share. Column `due_at_ms` becomes field `dueAtMs`. */
 export function openBook(path: string, tables: string) {
   const database = openSqlite(path);
   database.exec(tables);
-  /** Reads all rows, because `returning` writes only then. */
+  /** Reads all rows: a statement with `returning` writes only when they are read. */
   const rows = <T>(statement: string, ...values: readonly Value[]): T[] =>
     (database.prepare(statement).all(...values) as Record<string, Value>[]).map(
       (row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value])) as T,
@@ -17,7 +17,7 @@ export function openBook(path: string, tables: string) {
     run: (statement: string, ...values: readonly Value[]): void => {
       database.prepare(statement).run(...values);
     },
-    /** Returns the written row; undefined where `conflict` kept it out. */
+    /** Returns the written row; undefined if `conflict` prevented it. */
     insert<T extends object>(table: string, row: Partial<T>, conflict = ''): T | undefined {
       const columns = Object.keys(row).map(columnOf);
       const places = columns.map(() => '?');
@@ -33,7 +33,7 @@ export type Book = ReturnType<typeof openBook>;
 const fieldOf = (column: string): string => column.replaceAll(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase());
 const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Doubles may answer with any status. */
+/** A double may answer with any status. */
 const ANSWERS = Object.fromEntries(
   [200, 201, 202, 204, 307, 400, 401, 403, 404, 405, 413, 415, 422, 429, 444, 500, 502, 503, 504].map((status) => [
     status,
@@ -41,7 +41,7 @@ const ANSWERS = Object.fromEntries(
   ]),
 );
 
-/** Calls by method and path: `GET /air/orders/{id}`. */
+/** Takes calls by method and path: `GET /air/orders/{id}`. */
 export const tableOf = <C>(calls: Readonly<Record<string, (call: Call<C>) => Promise<object>>>): RouteTable<C> => ({
   unknown: 'not_found',
   routes: Object.entries(calls).map(([place, run]) => {

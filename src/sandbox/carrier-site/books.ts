@@ -4,9 +4,9 @@ import { type Book, openBook } from '../base/index.ts';
 
 interface Press {
   readonly pressId: number;
-  /** The page's own, whose second press is ignored. */
+  /** The token of one pay page: a second press with it is ignored. */
   readonly payToken: string;
-  /** "Your reference" of the passengers page, or empty. */
+  /** The field "Your reference" of the passengers page, perhaps empty. */
   readonly reference: string;
   readonly scenario: string;
   readonly amountCents: number;
@@ -23,11 +23,11 @@ export interface Sale {
   readonly passengerCount: number;
   readonly familyDigests: string;
   readonly paidCents: number;
-  /** The amount in confirmations. */
+  /** The amount that confirmations show. */
   readonly shownCents: number;
-  /** Refunded at a cancellation; null: it can't be. */
+  /** The refund at a cancellation; null if there is none. */
   readonly refundCents: number | null;
-  /** null: never. */
+  /** Null if it is never confirmed. */
   readonly confirmsAtMs: number | null;
   readonly cancelledAtMs: number | null;
 }
@@ -59,10 +59,10 @@ const TABLES = `
 
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
-/** A press's locator: six random-looking characters, unique in its books. */
+/** Makes a press's locator: six random-looking characters, unique in these books. */
 export function locatorOf(seed: string, pressId: number): string {
   const start = createHash('sha256').update(`locator ${seed}`).digest().readUInt32BE(0);
-  // An odd factor permutes 30 bits, six letters.
+  // An odd factor permutes 30 bits, six letters: none repeats.
   let left = (Math.imul(pressId, 0x2545f491) + start) & 0x3fffffff;
   let locator = '';
   for (let i = 0; i < 6; i++) {
@@ -77,15 +77,15 @@ const nameDigest = (locator: string, familyName: string): string =>
     .update(`${locator} ${familyName.normalize('NFC').trim().toUpperCase()}`)
     .digest('hex');
 
-/** The carrier's books: presses, sales, cancellations. Family names are digests, mail addresses last until sent. */
+/** Opens the carrier's books. Family names are stored as digests, mail addresses only until the mail is sent. */
 export function openSiteBooks(path: string, seed: string) {
   const { close, insert, rows, run } = openBook(path, TABLES);
   return {
     close,
 
     /**
-     * Records a press and charges the card; null for a repeated press. `declined`: another bank's, amount's or a used
-     * card.
+     * Records a press and charges the card; null for a repeated press. `declined`: another bank's card, another amount,
+     * or a used card.
      */
     press(pressed: Omit<Press, 'pressId' | 'outcome'>, cardHolds: number | null) {
       const written = insert<Press>(
@@ -124,7 +124,6 @@ export function openSiteBooks(path: string, seed: string) {
     saleOfPress: (pressId: number): Sale | null =>
       rows<Sale>('select * from sales where press_id = ?', pressId)[0] ?? null,
 
-    /** Finds a booking by locator and family name. */
     saleFor(locator: string, familyName: string): Sale | null {
       const [sale] = rows<Sale>('select * from sales where locator = ?', locator.trim().toUpperCase());
       if (!sale) return null;
@@ -143,10 +142,10 @@ export function openSiteBooks(path: string, seed: string) {
     dueMails: (nowMs: number): DueMail[] =>
       rows('select * from mails where due_at_ms <= ? order by due_at_ms limit 20', nowMs),
 
-    /** Forgets a delivered mail and its address. */
+    /** Deletes a delivered mail with its address. */
     mailSent: (mailId: number): void => run('delete from mails where mail_id = ?', mailId),
 
-    /** Records a visit to the pretend till of another host. */
+    /** Records a visit to the pretend till on another host. */
     noteElsewhere(what: string, atMs: number): void {
       insert('elsewhere', { atMs, what });
     },

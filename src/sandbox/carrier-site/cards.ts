@@ -5,8 +5,8 @@ const ISSUER = '9999';
 const MOST_CENTS = 99_999_999;
 
 /**
- * A sandbox issuer's card: 19 digits from 9999, which no bank has, with amount, serial and Luhn's digit; good for exactly
- * its amount, once. A six-digit `serial` tells equal amounts apart.
+ * Makes a card of the sandbox's issuer: 9999, which no bank has, amount, serial and Luhn's digit. It pays exactly its
+ * amount, once. A six-digit `serial` distinguishes cards with equal amounts.
  */
 export function sandboxCard(amountCents: number, serial: number) {
   if (amountCents < 1 || amountCents > MOST_CENTS) throw new RangeError('an amount that no sandbox card holds');
@@ -35,7 +35,7 @@ function luhnDigit(body: string): string {
   return String((10 - (sum % 10)) % 10);
 }
 
-/** Worthless cards for the pretend till, the same for a reference in every process. */
+/** Issues worthless cards for the pretend till; a reference gets the same card in every process. */
 export const createSandboxCards = (): CardIssuer => ({
   isSandbox: true,
   async issue({ reference, amountDecimal }) {

@@ -25,7 +25,7 @@ export const confirmationPages: Pages = {
   },
   'GET /api/confirmation': (visit) => json({ is_ready: readySale(visit) !== null }),
   'GET /manage': (visit) => managePage(visit, null),
-  // Unconfirmed bookings are unknown.
+  // Finds only confirmed bookings.
   'POST /manage': (visit) => {
     const { session, form, ports } = visit;
     const sale = ports.books.saleFor(form.get('locator') ?? '', form.get('family') ?? '');
@@ -34,7 +34,7 @@ export const confirmationPages: Pages = {
     session.managed = form.get('family') ?? '';
     return shownBooking(visit, sale);
   },
-  // Asks again; the second form cancels.
+  // The first form only asks; the second one cancels.
   'POST /manage/cancel': (visit) => {
     const { session, form, ports } = visit;
     const sale = ports.books.saleFor(form.get('locator') ?? '', session.managed ?? '');
@@ -60,7 +60,7 @@ export const confirmationPages: Pages = {
   'GET /check/frame': () =>
     framed('captcha challenge')`
 <p><label><input type="checkbox" disabled> I am not a robot</label></p><p class="busy">sandboxCAPTCHA</p>`,
-  // Another company's lookalike till, with visits on record.
+  // Another company's lookalike till; every visit is recorded.
   'GET /elsewhere': (visit) => {
     const { ports, session } = visit;
     ports.books.noteElsewhere('opened', ports.clock.now());

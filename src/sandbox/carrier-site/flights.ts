@@ -6,7 +6,7 @@ import { html, localInstant, type Markup, page, shownDay, shownDuration, shownMo
 import { legsOf, type Pages, preselected, redirect, type Search, type SitePorts, type Visit } from './visit.ts';
 
 export const flightsPages: Pages = {
-  // A script lists the flights.
+  // A script adds the flights to the page.
   'GET /flights': (visit) => {
     const { session } = visit;
     const { search } = session;
@@ -63,7 +63,7 @@ ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${
       return new HttpResponse(400, 'The return flight leaves too early.');
     return redirect('/fares');
   },
-  // Shuffled at every visit.
+  // Each visitor sees another order.
   'GET /fares': async (visit) => {
     const { session, ports } = visit;
     const { search, scenario } = session;
@@ -81,7 +81,6 @@ ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${
 <p><button class="primary">${scenario === 'layout_changed' ? 'Onwards' : 'Continue to passengers'}</button></p>
 </form>`;
   },
-  // Puts the site's own extras into the basket too.
   'POST /fares': ({ session, form }) => {
     const fare = form.has('fare') ? session.fares[Number(form.get('fare'))] : undefined;
     if (!fare) return new HttpResponse(400, 'Choose a fare first.');
@@ -91,7 +90,7 @@ ${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${
   },
 };
 
-/** Prices hold to the cent between hours divisible by four. */
+/** Prices stay the same to the cent for four hours (UTC). */
 const PRICE_HOLDS_MINUTES = 240;
 
 type Direction = 'out' | 'back';

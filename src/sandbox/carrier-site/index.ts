@@ -20,7 +20,7 @@ type CarrierSiteOptions = { readonly [K in 'scenario' | 'mailMs' | 'slowMs' | 'l
   readonly seed: string;
   readonly clock: Clock;
   readonly books: string;
-  /** A Maildir; null: none. */
+  /** A Maildir; null drops mails. */
   readonly mailFolder: string | null;
 };
 
@@ -41,13 +41,13 @@ const PAGES: Pages = {
   },
 };
 
-/** A file beside this one; the build copies it beside the bundle. Read once, so that an upgrade changes no open site. */
+/** Serves a file beside this one, which the build copies. It is read once, so an upgrade changes no open site. */
 function asset(name: string, type: string): () => HttpResponse {
   const text = readFileSync(new URL(name, import.meta.url), 'utf8');
   return () => new HttpResponse(200, text, { 'content-type': `${type}; charset=utf-8` });
 }
 
-/** A pretend carrier's web site with its own books (docs/sandbox.md). */
+/** Opens a pretend carrier's web site with its own books (docs/sandbox.md). */
 export function openCarrierSite(options: CarrierSiteOptions) {
   const { clock, seed } = options;
   const books = openSiteBooks(options.books, seed);
@@ -68,7 +68,7 @@ export function openCarrierSite(options: CarrierSiteOptions) {
     'GET /sandbox/dkim': () => new HttpResponse(200, sandboxDkimRecord(), { 'content-type': 'text/plain' }),
   };
   return {
-    /** null: cut the connection. */
+    /** Null if the connection must be cut. */
     async fetch(request: HttpRequest): Promise<SiteAnswer> {
       const url = new URL(request.url);
       const place = `${request.method} ${url.pathname}`;

@@ -5,7 +5,7 @@ import type { DueMail, Sale, SiteBooks } from './books.ts';
 import DKIM from './dkim.json' with { type: 'json' };
 import { shownMoney } from './page.ts';
 
-/** The mails' nonexistent domain and its key, published on purpose (PKCS #8). */
+/** The sender's domain, which cannot exist, and its key (PKCS #8), public on purpose. */
 export const SANDBOX_MAIL_DOMAIN = DKIM.domain;
 export const SANDBOX_DKIM_SELECTOR = DKIM.selector;
 
@@ -37,7 +37,7 @@ export const confirmationMail = (
   ].join('\n'),
 });
 
-/** Signed with the domain's key unless forged. */
+/** Signs with the domain's key, unless the mail is forged. */
 async function composeMail(mail: DueMail, nowMs: number): Promise<Buffer> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
@@ -56,7 +56,7 @@ async function composeMail(mail: DueMail, nowMs: number): Promise<Buffer> {
   return message;
 }
 
-/** Written aside and moved, so that no half mail is read. */
+/** Writes a mail aside and moves it, so that no half mail is read. */
 async function deliver(folder: string, bytes: Buffer, nowMs: number): Promise<void> {
   await Promise.all(['tmp', 'new', 'cur'].map((name) => mkdir(join(folder, name), { recursive: true, mode: 0o700 })));
   const name = `${Math.floor(nowMs / 1000)}.M${randomBytes(8).toString('hex')}.sandbox`;
@@ -64,7 +64,7 @@ async function deliver(folder: string, bytes: Buffer, nowMs: number): Promise<vo
   await rename(join(folder, 'tmp', name), join(folder, 'new', name));
 }
 
-/** Delivers due mails, or drops them without a folder. */
+/** Delivers due mails, or drops them if there is no folder. */
 export async function deliverDue(books: SiteBooks, folder: string | null, nowMs: number): Promise<number> {
   const due = books.dueMails(nowMs);
   for (const mail of due) {

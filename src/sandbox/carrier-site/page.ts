@@ -7,7 +7,7 @@ export class Markup {
 
 type Shown = string | number | Markup | null | false | readonly (Markup | null | false)[];
 
-/** Escapes text, keeps markup, omits null and false. */
+/** Makes markup: escapes texts, keeps markup, omits null and false. */
 export const html = (parts: TemplateStringsArray, ...values: readonly Shown[]): Markup =>
   new Markup(parts.reduce((text, part, i) => text + textOf(values[i - 1] ?? null) + part));
 
@@ -28,7 +28,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (letter) => ENTITIES[letter] ?? '');
 
-/** The site's English with continental numbers. */
+/** The site is in English, with continental numbers. */
 
 /** US cents as `1.234,50 US$`. */
 export function shownMoney(cents: number): string {
@@ -36,10 +36,10 @@ export function shownMoney(cents: number): string {
   return `${whole},${String(cents % 100).padStart(2, '0')} US$`;
 }
 
-/** `06:10` of local ms. */
+/** Local ms as `06:10`. */
 export const shownTime = (localMs: number): string => new Date(localMs).toISOString().slice(11, 16);
 
-/** `2026-12-01T06:10` of local ms. */
+/** Local ms as `2026-12-01T06:10`. */
 export const localInstant = (localMs: number): string => new Date(localMs).toISOString().slice(0, 16);
 
 export function shownDay(localMs: number): string {
@@ -69,7 +69,7 @@ const ASSETS = html`<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/assets/site.css">
 <script src="/assets/site.js" defer></script>`;
 
-/** A page's tag: `page(visit, title)` before the template of its main part. */
+/** A template tag: `page(visit, title)` wraps the template of the main part. */
 export const page =
   (
     visit: Visit,
@@ -105,7 +105,7 @@ ${overlay}
     return new HttpResponse(status, body.text, HEADERS);
   };
 
-/** The same without header and walls. */
+/** A tag for pages in a frame, without header and walls. */
 export const framed =
   (title: string) =>
   (...main: Parameters<typeof html>): HttpResponse =>
@@ -155,7 +155,7 @@ function cookieWall({ session }: Visit): Markup | null {
 <button type="button" data-close class="primary">Accept all</button></div></div>`;
 }
 
-/** Comes late, on varying pages. */
+/** Appears late, on pages that vary by visitor. */
 function newsletter({ session }: Visit): Markup | null {
   if (session.hasClosedNewsletter) return null;
   return html`<div class="veil" data-wall="/newsletter" data-after="${NEWSLETTER_MS}" hidden>

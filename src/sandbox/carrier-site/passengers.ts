@@ -7,7 +7,7 @@ export const passengersPages: Pages = {
     if (!visit.session.fare) return redirect('/');
     return passengersPage(visit, {});
   },
-  // Scenarios that end before the till act here.
+  // Scenarios that end before the till take effect here.
   'POST /passengers': (visit) => {
     const { session, form, ports } = visit;
     const { search, fare, scenario } = session;

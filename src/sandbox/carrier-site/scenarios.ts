@@ -1,7 +1,7 @@
 import { mishapOn, scenarioRoute } from '../airline/index.ts';
 import SENTENCES from './scenarios.json' with { type: 'json' };
 
-/** The scenarios with docs/sandbox.md's sentences. */
+/** The scenarios, with their sentences for docs/sandbox.md. */
 export const SITE_SCENARIOS: Record<keyof typeof SENTENCES, string> = SENTENCES;
 
 export type SiteScenario = keyof typeof SITE_SCENARIOS;
@@ -11,7 +11,7 @@ export const SITE_SCENARIO_NAMES = Object.keys(SITE_SCENARIOS) as SiteScenario[]
 export const siteScenario = (name: string | null | undefined): SiteScenario | null =>
   SITE_SCENARIO_NAMES.find((one) => one === name) ?? null;
 
-/** The start page's scenario, else the route's, else the site's. */
+/** The scenario that the start page set, else the route's, else the site's. */
 export function scenarioOfVisit(
   asked: SiteScenario | null,
   configured: SiteScenario,

@@ -5,7 +5,6 @@ import { scenarioOfVisit, siteScenario } from './scenarios.ts';
 import { type Pages, redirect, type Search, type Visit } from './visit.ts';
 
 export const searchPages: Pages = {
-  // `?scenario=` makes this visit misbehave.
   'GET /': (visit) => {
     const { session, url, ports } = visit;
     const asked = url.searchParams.get('scenario');

@@ -8,7 +8,7 @@ const element = (name, text, more = {}) => {
   return made;
 };
 
-// Walls, some of which come late.
+// Closes walls; some of them appear late.
 for (const wall of all('[data-wall]')) {
   const after = Number(wall.dataset.after || 0);
   if (after > 0)
@@ -22,14 +22,14 @@ for (const wall of all('[data-wall]')) {
     });
 }
 
-// One-way searches hide the return day.
+// One-way searches disable the return day.
 const back = $('#return-date');
 for (const radio of all('input[name=trip]'))
   radio.addEventListener('change', () => {
     back.disabled = radio.value !== 'return';
   });
 
-// Flights come after the page.
+// Lists the flights after the page has loaded.
 function flightItem(flight, direction) {
   const item = document.createElement('li');
   const times = element('span', '', { class: 'times' });
@@ -91,7 +91,7 @@ for (const box of all('input[data-extra]'))
     for (const total of all('[data-basket-total]')) total.textContent = basket.total;
   });
 
-// A framed card gives a token.
+// The card's frame gives a token to the page.
 const pay = $('#pay-form');
 if (pay) {
   const frame = $('iframe.card');

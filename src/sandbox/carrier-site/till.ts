@@ -18,7 +18,6 @@ import {
 } from './visit.ts';
 
 export const tillPages: Pages = {
-  // Two extras are ticked from the start.
   'GET /extras': (visit) => {
     const { session } = visit;
     if (!session.fare || session.familyNames.length === 0) return redirect('/');
@@ -43,7 +42,7 @@ ${EXTRAS.map(
     session.extras = ticked;
     return json({ total: shownMoney(totalOf(basketLines(session))) });
   },
-  // The form's ticks decide.
+  // The ticks of the submitted form decide.
   'POST /extras': ({ session, form, url }) => {
     const known = new Set(EXTRAS.map(({ id }) => id));
     session.extras = new Set(form.getAll('extra').filter((id) => known.has(id)));
@@ -85,7 +84,7 @@ ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value
 <div class="row"><div class="field"><label for="card-expiry">Expiry date (MM/YY)</label><input id="card-expiry" name="expiry" placeholder="MM/YY"></div>
 <div class="field"><label for="card-cvc">Security code</label><input id="card-cvc" name="cvc" inputmode="numeric"></div></div>
 </form>`,
-  // Keeps the token, never the number.
+  // Keeps a token and a digest, never the number.
   'POST /card': ({ session, form, ports }) => {
     const number = (form.get('number') ?? '').replaceAll(/\s/g, '');
     const [, month = '', year = ''] = /^(\d{2})\/(\d{2})$/.exec(form.get('expiry') ?? '') ?? [];
@@ -101,7 +100,7 @@ ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value
     });
     return json({ token });
   },
-  // The first press of a button counts.
+  // Only the first press of a page's button counts.
   'POST /pay': (visit) => {
     const { session, form } = visit;
     const card = session.cards.get(form.get('card') ?? '');
@@ -117,7 +116,7 @@ ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value
   },
 };
 
-/** The same server's other name, another host to browsers. */
+/** The till under this server's other name, which is another host to browsers. */
 function elsewhere({ hostname, port }: URL): string {
   return `http://${hostname === 'localhost' ? '127.0.0.1' : 'localhost'}:${port}/elsewhere`;
 }
@@ -137,12 +136,11 @@ function overTheButton({ scenario }: Session): Markup | null {
 /** Tills that charge every request to pay. */
 const PAYS_EACH_TIME: ReadonlySet<string> = new Set(['pays_itself', 'pays_again']);
 
-/** A wrong confirmation adds this. */
 const WRONG_BY_CENTS = 900;
 
 const MOST_PAID_AGAIN = 3;
 
-/** Records the press and charge, then sells and mails by the scenario. */
+/** Records the press and the charge, then sells and mails as the scenario says. */
 async function placeOrder(
   visit: Visit,
   payToken: string,
@@ -205,7 +203,7 @@ async function placeOrder(
   }
 }
 
-/** Resends the form on reloads, and at last leads to the booking. */
+/** Reloading this page pays again; after a few times it leads to the booking. */
 function paidAgain(visit: Visit): SiteAnswer {
   const { session } = visit;
   session.timesPaid += 1;
@@ -231,7 +229,7 @@ function sell({ session, ports }: Visit, pressId: number, total: number, confirm
   ports.books.queueMail({ kind: 'signed', ...confirmationMail(email, sale, reference), dueAtMs });
 }
 
-/** Mails unsigned about a booking that was never made. */
+/** Sends an unsigned mail about a booking that was never made. */
 function forge({ session, ports }: Visit, total: number): void {
   const mail = confirmationMail(
     session.email,

@@ -11,11 +11,11 @@ export interface SitePorts {
   readonly clock: Clock;
   readonly books: SiteBooks;
   readonly scenario: SiteScenario;
-  /** From sale to mail, ms (default 300); late: ten times, at least 3 seconds. */
+  /** From sale to mail, ms (default 300); late mails take ten times as long, at least 3 s. */
   readonly mailMs: number;
-  /** Slow pages and confirmations, ms (default 3000). */
+  /** Delay of slow pages and confirmations, ms (default 3000). */
   readonly slowMs: number;
-  /** The till of `answers_late`, ms (default 100,000). */
+  /** Delay of the till of `answers_late`, ms (default 100,000). */
   readonly lateMs: number;
 }
 
@@ -30,7 +30,7 @@ export interface Search {
 export interface Placed {
   readonly pressId: number;
   readonly shows: 'booking' | 'processing' | 'mail' | 'declined';
-  /** The booking page is busy until then. */
+  /** The confirmation page is busy until this time. */
   readonly busyUntilMs: number;
 }
 
@@ -46,7 +46,7 @@ export interface Visit {
   readonly form: URLSearchParams;
 }
 
-/** null: cut the connection. */
+/** An answer; null cuts the connection. */
 export type SiteAnswer = HttpResponse | null;
 
 export type Pages = Readonly<Record<string, (visit: Visit) => SiteAnswer | Promise<SiteAnswer>>>;
@@ -58,7 +58,7 @@ const IDLE_MS = 45 * 60_000;
 const MOST_SESSIONS = 2_000;
 const MOST_FORM_BYTES = 64 * 1024;
 
-/** Visitors by cookie. */
+/** Keeps visitors' sessions, by cookie. */
 export function createVisitors(ports: SitePorts) {
   const sessions = new Map<string, Session>();
   let count = 0;
@@ -71,14 +71,14 @@ export function createVisitors(ports: SitePorts) {
     sessions.set(session.id, session);
     return session;
   };
-  /** null for a too long body. */
+  /** Null if the body is too long. */
   return async (request: HttpRequest, url: URL): Promise<{ visit: Visit; isNew: boolean } | null> => {
     const nowMs = ports.clock.now();
     const body = await readBody(request.body, MOST_FORM_BYTES);
     if (body === null) return null;
     const known = sessions.get(cookieOf(request));
     const session = known ?? begin(nowMs);
-    // Keeps the map in order of last visits.
+    // Keeps the map in the order of last visits.
     sessions.delete(session.id);
     sessions.set(session.id, session);
     session.seenAtMs = nowMs;
@@ -87,7 +87,6 @@ export function createVisitors(ports: SitePorts) {
   };
 }
 
-/** The cookie of a new visitor. */
 export const cookieFor = ({ id }: Session): string => `${COOKIE}=${id}; Path=/; HttpOnly; SameSite=Lax`;
 
 const cookieOf = (request: HttpRequest): string =>
@@ -95,7 +94,7 @@ const cookieOf = (request: HttpRequest): string =>
 
 const newSession = (number: number, nowMs: number, scenario: SiteScenario) => ({
   id: randomBytes(16).toString('hex'),
-  /** The fares' order depends on the count. */
+  /** The visitor's number, which decides the order of the fares. */
   number,
   seenAtMs: nowMs,
   asked: null as SiteScenario | null,
@@ -105,11 +104,11 @@ const newSession = (number: number, nowMs: number, scenario: SiteScenario) => ({
   search: null as Search | null,
   out: null as Leg | null,
   back: null as Leg | null,
-  /** In page order. */
+  /** In the order on the page. */
   fares: [] as readonly PageFare[],
   fare: null as PageFare | null,
   extras: new Set() as ReadonlySet<string>,
-  /** Typed values, for showing the page again. */
+  /** Typed values, to show the page again. */
   typed: {} as Readonly<Record<string, string>>,
   familyNames: [] as readonly string[],
   email: '',
@@ -119,11 +118,11 @@ const newSession = (number: number, nowMs: number, scenario: SiteScenario) => ({
   cards: new Map<string, { readonly digest: string; readonly holdsCents: number | null }>(),
   placed: null as Placed | null,
   timesPaid: 0,
-  /** The last name of the last opened booking. */
+  /** The last name on the booking that was opened last. */
   managed: null as string | null,
 });
 
-/** Priced in cents for each adult; two are ticked in advance. */
+/** Extras, priced in cents for each adult; two are ticked in advance. */
 export const EXTRAS = [
   {
     id: 'insurance',
@@ -140,7 +139,7 @@ export const EXTRAS = [
 export const preselected = (): ReadonlySet<string> =>
   new Set(EXTRAS.filter(({ isTicked }) => isTicked).map(({ id }) => id));
 
-/** At the till some scenarios charge more. */
+/** Some scenarios charge more at the till. */
 export function basketLines(session: Session, isAtTill = false): { name: string; cents: number }[] {
   const { fare, extras, search, scenario } = session;
   if (!fare) return [];

@@ -8,10 +8,10 @@ import { type Calls, foundOffer, type Sandbox } from './sandbox.ts';
 
 const SWITCHES = Object.keys(BEHAVIOURS) as readonly SwitchName[];
 
-/** The sandbox's own switches and books, without a token. */
+/** Calls for the sandbox's own switches and books; they need no token. */
 export const adminCalls: Calls = {
   'GET /sandbox/behaviours': async (asked) => showBehaviours(asked),
-  // `{"order": "cut_after"}` for good, `{"order": ["cut_after", "normal"]}` for the next ones.
+  // `{"order": "cut_after"}` for all orders, `{"order": ["cut_after", "normal"]}` for the next two.
   'POST /sandbox/behaviours': async (asked) => {
     const { books } = asked;
     const given = await asked.data();
@@ -48,7 +48,7 @@ export const adminCalls: Calls = {
     }
     return showBehaviours(asked);
   },
-  // Every real order, and every try.
+  // Lists all orders that exist, and all tries.
   'GET /sandbox/orders': async (asked) =>
     json({
       orders: asked.books.orders.all().map((order) => shownOrder(asked, order)),
@@ -66,7 +66,7 @@ export const adminCalls: Calls = {
         })),
       balance: balanceText(asked),
     }),
-  // The airline cancels, and a webhook tells of it.
+  // Cancels an order as the airline, and reports it by webhook.
   'POST /sandbox/orders/{id}/airline_cancellation': async (asked, id) => {
     const { books, clock } = asked;
     const order = books.orders.need(id);

@@ -1,8 +1,8 @@
 import type { KindName } from './errors.ts';
 
 /**
- * `made`: `at_once`; `later` (then found by its offer and sent by webhook); `stray` (booked, never shown);
- * `fails_later` (by webhook); or never.
+ * `made`: the order exists `at_once`; `later` (then found by its offer and sent by webhook); as a `stray` (booked,
+ * never shown); not at all, with a failure by webhook (`fails_later`); or `never`.
  */
 export interface OrderBehaviour {
   readonly made: 'at_once' | 'later' | 'stray' | 'fails_later' | 'never';
@@ -10,7 +10,7 @@ export interface OrderBehaviour {
   /** Waits `slowMs` before the answer. */
   readonly slow?: true;
   readonly tickets?: 'later' | 'never';
-  /** The airline did not hear of it: the offer can be retried. */
+  /** The airline never got the order, so the offer can be tried again. */
   readonly frees?: true;
 }
 
@@ -36,13 +36,13 @@ export const ORDER_BEHAVIOURS = {
   gateway_timeout_made: { made: 'later', answer: 'gateway_timeout_error' },
   html: { made: 'never', answer: 'html' },
   html_made: { made: 'at_once', answer: 'html' },
-  // A gateway refuses a call, before or after passing it on.
+  // A gateway refuses the call, before or after it passed the call on.
   unauthorized: { made: 'never', answer: 'html_401' },
   unauthorized_made: { made: 'at_once', answer: 'html_401' },
   unauthorized_made_later: { made: 'later', answer: 'html_401' },
   forbidden: { made: 'never', answer: 'text_403' },
   forbidden_made: { made: 'at_once', answer: 'text_403' },
-  // The API refuses, but there is an order.
+  // The API refuses, but the order was made.
   refused_made: { made: 'at_once', answer: 'insufficient_permissions' },
   unavailable_made: { made: 'at_once', answer: 'service_unavailable' },
   accepted_slow: { made: 'later', answer: 'accepted', slow: true },
@@ -96,7 +96,7 @@ export const BEHAVIOURS = {
 export type SwitchName = keyof typeof BEHAVIOURS;
 export type BehaviourOf<S extends SwitchName> = (typeof BEHAVIOURS)[S][number];
 
-/** The API's test routes, each with one behaviour, served by airline ZZ. */
+/** One of the API's test routes. Each has one behaviour, and airline ZZ flies it. */
 interface TestRoute {
   readonly origin: string;
   readonly destination: string;

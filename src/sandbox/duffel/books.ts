@@ -3,7 +3,7 @@ import { openBook } from '../base/index.ts';
 import type { BehaviourOf, OrderBehaviourName, SwitchName } from './behaviours.ts';
 import { refused } from './errors.ts';
 
-/** A search; seed and moment make its offers again. */
+/** A search; its offers can be made again from the seed and the time. */
 export interface OfferRequestRecord {
   readonly number: number;
   readonly slices: readonly {
@@ -11,29 +11,28 @@ export interface OfferRequestRecord {
     readonly destination: string;
     readonly departure_date: string;
   }[];
-  /** By position; null is an adult. */
+  /** The travellers' ages; null for an adult. */
   readonly ages: readonly (number | null)[];
   readonly cabinClass: CabinClass;
   readonly maxConnections: number;
   readonly createdAtMs: number;
-  /** The least number of offers, filled by priced copies. */
+  /** The least number of offers; copies at other prices fill it up. */
   readonly leastOffers: number;
-  /** The search with an order's travellers, for changes. */
+  /** For a change of an order: the number of the search with its travellers. */
   readonly passengersOf?: number;
 }
 
-/** An offer of the sandbox's world with its seller. */
 export interface WorldOffer {
   readonly request: OfferRequestRecord;
   /** The position in its search's answer. */
   readonly index: number;
-  /** In this seller's currency and amounts. */
+  /** The offer in its seller's currency and amounts. */
   readonly offer: Offer;
   readonly ownerName: string;
-  /** null for an agency. */
+  /** Null for an agency. */
   readonly ownerCode: string | null;
   readonly totalCents: number;
-  /** The API does not add it to the total. */
+  /** Included in the total. */
   readonly taxCents: number | null;
   readonly baseCents: number | null;
 }
@@ -41,7 +40,7 @@ export interface WorldOffer {
 export interface BookedService {
   readonly id: string;
   readonly type: 'checked' | 'carry_on' | 'seat';
-  /** A seat's place, flight, and terms. */
+  /** Of a seat: its place, segment, flight and terms. */
   readonly designator?: string;
   readonly segmentId?: string;
   readonly flight?: string;
@@ -54,7 +53,7 @@ export interface BookedService {
 
 export type OfferedService = BookedService & { readonly most: number };
 
-/** The airline's order; travellers are in memory alone. */
+/** The airline's order; its travellers are only in memory. */
 export interface OrderRecord {
   readonly id: string;
   readonly offerId: string;
@@ -63,21 +62,21 @@ export interface OrderRecord {
   readonly totalCents: number;
   readonly currency: string;
   readonly createdAtMs: number;
-  /** The time the API shows it; null: never. */
+  /** The time from which the API shows it; null for never. */
   readonly listedAtMs: number | null;
-  /** null: no tickets, only a booking reference. */
+  /** Null if there are no tickets, only a booking reference. */
   readonly ticketedAtMs: number | null;
   readonly bookingReference: string;
   readonly cancelledAtMs: number | null;
   readonly refund: { readonly cents: number | null; readonly currency: string; readonly to: string } | null;
-  /** The end of a hold, and its payment. */
+  /** Of a held order: its end, and its payment. */
   readonly heldUntilMs?: number;
   readonly paidAtMs?: number;
-  /** The offer of its changed flights. */
+  /** The offer id of the flights after a change. */
   readonly changedTo?: string;
 }
 
-/** An admitted order request and its outcome. */
+/** A try to create an order, with its outcome. */
 export interface AttemptRecord {
   readonly number: number;
   readonly atMs: number;
@@ -100,7 +99,7 @@ export interface CancellationRecord {
   readonly confirmedAtMs: number | null;
 }
 
-/** An airline's change, moving all times of an order. */
+/** A change by the airline moves all times of an order. */
 export interface ChangeRecord {
   readonly id: string;
   readonly number: number;
@@ -108,7 +107,7 @@ export interface ChangeRecord {
   readonly movedMinutes: number;
   readonly createdAtMs: number;
   readonly acceptedAtMs: number | null;
-  /** The agency's outcome other than acceptance. */
+  /** The action that the agency reported, other than accepting it here. */
   readonly actionTaken?: string;
 }
 
@@ -117,16 +116,16 @@ export interface ChangeRequestRecord {
   readonly number: number;
   readonly orderId: string;
   readonly requestNumber: number;
-  /** Removed directions by place. */
+  /** The indexes of the removed directions. */
   readonly removed: readonly number[];
 }
 
 export interface OrderChangeRecord {
   readonly number: number;
   readonly changeRequest: number;
-  /** The offer's place in the search. */
+  /** The offer's index in the search. */
   readonly index: number;
-  /** The confirmed view, as the order has changed since. */
+  /** The view at its confirmation, because the order has changed since. */
   readonly shown: object | null;
   readonly confirmedAtMs: number | null;
 }
@@ -136,10 +135,10 @@ export interface EventRecord {
   readonly number: number;
   readonly type: string;
   readonly idempotencyKey: string;
-  /** JSON without passengers. */
+  /** The body's `object`, without passengers. */
   readonly object: object;
   readonly createdAtMs: number;
-  /** Delivery times, one each. */
+  /** The times of the deliveries that are left. */
   readonly due: readonly number[];
   /** Consecutive delivery failures. */
   readonly failures: number;
@@ -155,7 +154,7 @@ export interface WebhookRecord {
   readonly isOff?: boolean;
 }
 
-/** A switch until changed; `next` goes before `always`. */
+/** The behaviours of the `next` calls, then `always`. */
 interface SwitchRecord {
   readonly always: string;
   readonly next: readonly string[];
@@ -163,13 +162,13 @@ interface SwitchRecord {
 
 interface Kinds {
   request: OfferRequestRecord;
-  /** An offer's later changes. */
+  /** The changes of an offer since its search. */
   offer: {
     readonly reads: number;
     readonly raisedCents: number;
-    /** Added to the price of each bag; null: no bags are left. */
+    /** Added to the price of each bag; null if none are left. */
     readonly bagCents?: number | null;
-    /** The same of each seat. */
+    /** Added to the price of each seat; null if none are left. */
     readonly seatCents?: number | null;
   };
   order: OrderRecord;
@@ -191,8 +190,8 @@ const TABLES = `
     position integer primary key, kind text not null, id text not null, value text not null, unique (kind, id))`;
 
 /**
- * Books in memory, and in one process's file where named. Changes are written before the answer, with passengers' count
- * alone.
+ * Opens books in memory, and in a file of this process alone if there is a path. Changes are written before the
+ * answer, without passengers.
  */
 export function openBooks(path: string | null) {
   const book = path === null ? null : openBook(path, TABLES);
@@ -243,12 +242,12 @@ export function openBooks(path: string | null) {
     events: shelf('event'),
     webhooks: shelf('webhook'),
     settings: shelf('setting'),
-    /** Counts from 1 by name. */
+    /** Returns the next number of a name, from 1. */
     count: (name: string): number => counters.put(name, (counters.get(name) ?? 0) + 1),
     switchOf,
     turn: (name: SwitchName, record: SwitchRecord): SwitchRecord => switches.put(name, record),
 
-    /** Takes this call's behaviour, using up a single one; null: none. @param among behaviours that mean this call */
+    /** Takes this call's behaviour, using up one of `next`; null if normal. @param among behaviours that it can have */
     take<S extends SwitchName, B extends BehaviourOf<S>>(name: S, among?: readonly B[]): B | null {
       const { always, next } = switchOf(name);
       const means = (behaviour: string): behaviour is B =>

@@ -27,7 +27,7 @@ import { tell } from './webhook-calls.ts';
 
 const ACTIONS = ['accepted', 'cancelled', 'changed'];
 
-/** Changes by airlines, and by travellers to the seller's other flights. */
+/** Changes by airlines, and changes of travellers to other flights of the seller. */
 export const changeCalls: Calls = {
   'GET /air/airline_initiated_changes': async (asked) => {
     const orderId = asked.search.get('order_id');
@@ -40,7 +40,7 @@ export const changeCalls: Calls = {
     );
     return json({ data: changes });
   },
-  // Actions taken elsewhere.
+  // Records an action taken outside the API.
   'PATCH /air/airline_initiated_changes/{id}': async (asked, id) => {
     const change = asked.books.changes.need(id);
     const { action_taken } = await asked.data();
@@ -48,7 +48,7 @@ export const changeCalls: Calls = {
       throw invalid(['action_taken', 'validation_inclusion', `must be one of ${ACTIONS.join(', ')}`]);
     return accepted(asked, listedOrder(asked, change.orderId), { ...change, actionTaken: String(action_taken) });
   },
-  // The latest only.
+  // Only the latest change can be accepted.
   'POST /air/airline_initiated_changes/{id}/actions/accept': async (asked, id) => {
     const change = asked.books.changes.need(id);
     const order = listedOrder(asked, change.orderId);
@@ -89,7 +89,7 @@ export const changeCalls: Calls = {
   'GET /air/order_change_requests/{id}': async (asked, id) =>
     data(dressedRequest(asked, numbered(asked, asked.books.changeRequests, 'ocr', id))),
 
-  // By request, or all.
+  // Lists the offers of a request, or all.
   'GET /air/order_change_offers': async (asked) => {
     const { books, search } = asked;
     const id = search.get('order_change_request_id');
@@ -99,7 +99,7 @@ export const changeCalls: Calls = {
   },
   'GET /air/order_change_offers/{id}': async (asked, id) => data(dressedChangeOffer(asked, changeOffer(asked, id))),
 
-  // Unconfirmed changes change nothing.
+  // An unconfirmed change does not affect the order.
   'POST /air/order_changes': async (asked) => {
     const { selected_order_change_offer: id } = await asked.data();
     const { record, offer } = changeOffer(asked, String(id));
@@ -109,7 +109,7 @@ export const changeCalls: Calls = {
   },
   'GET /air/order_changes/{id}': async (asked, id) =>
     data(shownChange(asked, numbered(asked, asked.books.orderChanges, 'oce', id))),
-  // Charges the change and moves the order.
+  // Charges for the change and applies it to the order.
   'POST /air/order_changes/{id}/actions/confirm': async (asked, id) => {
     const { books, clock, ids } = asked;
     const change = numbered(asked, books.orderChanges, 'oce', id);
@@ -127,7 +127,7 @@ export const changeCalls: Calls = {
   },
 };
 
-/** Moves an order's flights, shown at once and sent by webhook. */
+/** Moves an order's flights; the change is shown at once and sent by webhook. */
 export function moveFlights(sandbox: Sandbox, { id: orderId }: OrderRecord, movedMinutes: number): ChangeRecord {
   const { books, clock, ids } = sandbox;
   const number = books.count('change');
@@ -158,7 +158,7 @@ function searchOf({ books }: Sandbox, { requestNumber }: ChangeRequestRecord): O
   return request;
 }
 
-/** The seller's offers with the other directions unchanged. */
+/** The seller's offers that leave the other directions as they are. */
 function candidates(sandbox: Sandbox, record: ChangeRequestRecord): WorldOffer[] {
   const { offer, ownerName } = flownOffer(sandbox, listedOrder(sandbox, record.orderId));
   const isKept = (one: WorldOffer) =>
@@ -194,7 +194,7 @@ function changeOffer(sandbox: Sandbox, id: string) {
 const chosenIn = (sandbox: Sandbox, { changeRequest, index }: OrderChangeRecord) =>
   changeOffer(sandbox, sandbox.ids.numbered('oco', changeRequest, index));
 
-/** A change's price and swapped directions. */
+/** Shows a change's price, and the directions that it adds and removes. */
 function dressedChangeOffer(sandbox: Sandbox, { record, offer }: ReturnType<typeof changeOffer>) {
   const order = listedOrder(sandbox, record.orderId);
   const { currency, totalCents } = order;

@@ -17,7 +17,7 @@ export const expiresAtMs = ({ request, ownerCode }: WorldOffer): number =>
 export const microInstant = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, -1)}${String((Math.floor(ms) * 7) % 1000).padStart(3, '0')}Z`;
 
-/** The price may have risen since the search. */
+/** The offer's price now: it may have risen since the search. */
 export const currentCents = (sandbox: Sandbox, offer: WorldOffer): number =>
   offer.totalCents + raisedCents(sandbox, offer);
 
@@ -25,8 +25,8 @@ const raisedCents = ({ books, ids }: Sandbox, offer: WorldOffer): number =>
   books.offers.get(offerIdOf(ids, offer))?.raisedCents ?? 0;
 
 /**
- * Shows an offer with the API's difficulties: nulls, missing keys, numeric texts, later fields. @param read numbers the
- * services' ids; null in lists, which have none
+ * Shows an offer with the difficulties of the API: nulls, missing keys, numbers as text, later fields.
+ * @param read makes the ids of services; null for a list, which shows no services
  */
 export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number | null = null) {
   const { ids } = sandbox;
@@ -61,7 +61,7 @@ export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number |
     payment_requirements: {
       requires_instant_payment: isInstant,
       payment_required_by: isInstant ? null : microInstant(heldUntilMs(request)),
-      // Some holds lack a price guarantee.
+      // Some held orders have no price guarantee.
       price_guarantee_expires_at: isInstant || odd % 2 === 0 ? null : microInstant(request.createdAtMs + 2 * DAY_MS),
     },
     passenger_identity_documents_required: native.identity_documents_required || needsDocuments(offer),
@@ -71,28 +71,27 @@ export function dressedOffer(sandbox: Sandbox, offer: WorldOffer, read: number |
     available_services: read === null ? null : servicesOf(sandbox, offer, read),
     partial: false,
     private_fares: [],
-    // Fields of a later version.
+    // Fields of a later version of the API.
     intended_payment_methods: [],
     intended_services: [],
     sandbox_extra: { nested: [null, 1, 'two'] },
   };
 }
 
-/** A traveller of an offer: adults by type, others by age, infants by both. */
+/** The type or age of a traveller: adults have a type, others an age, infants both. */
 const typedAge = (age: number | null | undefined) =>
   age == null ? { type: 'adult' } : { age, type: age < 2 ? 'infant_without_seat' : null };
 
 export const needsInstantPayment = ({ request, offer }: WorldOffer): boolean =>
   traitOf(request) !== 'holdable' && offer.requires_instant_payment;
 
-/** The end of an unpaid order's hold. */
 export const heldUntilMs = ({ createdAtMs }: OfferRequestRecord): number => createdAtMs + 3 * DAY_MS;
 
 const carrierCodes = (slices: readonly Slice[]): string[] => [
   ...new Set(slices.flatMap(({ segments }) => segments.map(({ flight_number }) => flight_number.slice(0, 2)))),
 ];
 
-/** One carrier in six wants passports; agencies never do. */
+/** True if the carrier requires passports: one in six does, agencies never do. */
 export const needsDocuments = ({ ownerCode }: WorldOffer): boolean =>
   ownerCode !== null && ownerCode !== 'ZZ' && diceOf(ownerCode, 'documents') % 6 === 0;
 export const takesDocuments = ({ ownerCode }: WorldOffer): boolean => ownerCode !== null;
@@ -108,9 +107,9 @@ function dressedConditions(conditions: Conditions | null, currency: string, odd:
     return { allowed, penalty_amount, penalty_currency: isPriced ? penalty_currency : null };
   };
   const change = condition('change', currency);
-  // A penalty may be in another currency.
+  // A few penalties are in another currency.
   const refund = condition('refund', odd % 11 === 0 ? 'EUR' : currency);
-  // Missing and null keys both say nothing.
+  // Undisclosed: the key is missing or null.
   if (refund === null && odd % 2 === 0) return { change_before_departure: change };
   return { refund_before_departure: refund, change_before_departure: change };
 }
@@ -131,7 +130,7 @@ function dressedSlice(sandbox: Sandbox, offer: WorldOffer, slice: Slice, at: num
     fare_brand_name: slice.fare_brand_name,
     comparison_key: ids.hashed('cmp', flights).slice(4),
     ngs_shelf: 1 + (odd % 3),
-    // Of this slice alone.
+    // Conditions of this slice alone.
     conditions: {
       change_before_departure:
         odd % 4 === 0 ? null : { allowed: true, penalty_amount: '15.00', penalty_currency: offer.offer.total_currency },
@@ -170,7 +169,7 @@ function dressedSegment(sandbox: Sandbox, offer: WorldOffer, segment: Segment, i
       segment.aircraft_name === null
         ? null
         : { id: ids.hashed('arc', segment.aircraft_name), name: segment.aircraft_name, iata_code: '32N' },
-    // Missing where nothing is said, empty where there are none.
+    // Without stops, the list is empty or its key is missing.
     ...(stops.length > 0 || odd % 2 === 0 ? { stops } : {}),
     media: [],
     passengers: passengerIds(ids, request).map((passengerId, traveller) => ({
@@ -183,7 +182,7 @@ function dressedSegment(sandbox: Sandbox, offer: WorldOffer, segment: Segment, i
   };
 }
 
-/** Flights before the long one may have a lower cabin. */
+/** The cabin of a flight; the first of several may have a lower one. */
 function cabinOn({ offer }: WorldOffer, position: number): object {
   const isMixed =
     offer.cabin_class !== 'economy' &&
@@ -198,7 +197,7 @@ function cabinOn({ offer }: WorldOffer, position: number): object {
   };
 }
 
-/** Per passenger and flight; a later flight may allow less. */
+/** The bags of a passenger on one flight; a later flight may allow fewer. */
 function bagsOn({ request, offer }: WorldOffer, position: number, odd: number): object[] {
   if (traitOf(request) === 'no_bags') return [];
   const checked = Math.max(0, (offer.checked_bags_included ?? 0) - (position > 0 && odd % 4 === 0 ? 1 : 0));
@@ -224,6 +223,6 @@ function stopsOf(
   }));
 }
 
-/** Some airlines write `PT02H26M` for `PT2H26M`. */
+/** Writes some as `PT02H26M` for `PT2H26M`, as some airlines do. */
 const duration = (text: string, odd: number): string =>
   odd % 5 === 0 ? text.replace(/T(\d)H/, 'T0$1H').replace(/H(\d)M/, 'H0$1M') : text;

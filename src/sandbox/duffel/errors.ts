@@ -2,7 +2,7 @@ import { HttpResponse, json } from '../../kernel/http.ts';
 import ERRORS from './errors.json' with { type: 'json' };
 import TITLES from './titles.json' with { type: 'json' };
 
-/** Documented errors by code: status, type, title and message. */
+/** The documented errors by code: status, type, title and message. */
 const KINDS = ERRORS as Record<keyof typeof ERRORS, [number, string, string, string]>;
 
 export type KindName = keyof typeof KINDS;
@@ -15,7 +15,7 @@ interface ErrorKind {
   readonly source?: { readonly field: string; readonly pointer: string };
 }
 
-/** The API's refusal, thrown anywhere and answered at the edge. */
+/** A refusal by the API, thrown anywhere and turned into an answer at the edge. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -37,7 +37,7 @@ export function refused(code: KindName, headers: Readonly<Record<string, string>
   return new ApiError(status, [{ type, code, title, message }], headers);
 }
 
-/** A wrong field, such as `passengers/0/given_name`. */
+/** A fault in a field such as `passengers/0/given_name`. */
 export type Issue = readonly [at: string, code: keyof typeof TITLES, message: string];
 
 export const invalid = (...issues: readonly Issue[]): ApiError =>
@@ -52,7 +52,6 @@ export const invalid = (...issues: readonly Issue[]): ApiError =>
 
 const GATEWAYS = { 401: 'Unauthorized', 403: 'Forbidden', 502: 'Bad Gateway' } as const;
 
-/** A gateway's page or plain text. */
 export function ofGateway(status: keyof typeof GATEWAYS, type: 'html' | 'plain' = 'html'): HttpResponse {
   const text = `${status} ${GATEWAYS[status]}`;
   const body = type === 'html' ? `<html><head><title>${text}</title></head><body>${text}</body></html>` : text;
@@ -61,7 +60,7 @@ export function ofGateway(status: keyof typeof GATEWAYS, type: 'html' | 'plain' 
 
 const CUT_STATUS = 444;
 
-/** Drops the connection without an answer. */
+/** The sign to drop the connection without an answer. */
 export const cutConnection = (): HttpResponse => new HttpResponse(CUT_STATUS, null);
 
 export const isCut = ({ status }: HttpResponse): boolean => status === CUT_STATUS;

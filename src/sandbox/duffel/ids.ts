@@ -9,19 +9,19 @@ const PROOF_WIDTH = 9;
 
 export type DuffelIds = ReturnType<typeof createDuffelIds>;
 
-/** A prefix and 22 base-62 characters from four zeros on. */
+/** An id is a prefix, four zeros and 18 base-62 characters. */
 export function createDuffelIds(seed: string) {
   const digest = (text: string, width: number) =>
     base62(BigInt(`0x${sha256Hex(`farelock sandbox duffel ${seed} ${text}`).slice(0, 30)}`), width);
-  /** Two numbers with a proof of origin. */
+  /** Two numbers, with a proof that they are ours. */
   const numbered = (prefix: string, number: number, index = 0): string =>
     `${prefix}_0000${base62(BigInt(number), NUMBER_WIDTH)}${base62(BigInt(index), INDEX_WIDTH)}${digest(`${prefix} ${number} ${index}`, PROOF_WIDTH)}`;
   return {
-    /** A deterministic hash of its parts. */
+    /** A deterministic hash of the parts. */
     hashed: (prefix: string, ...about: readonly (string | number)[]): string =>
       `${prefix}_0000${spelled(`${seed} ${prefix} ${about.join(' ')}`, 18)}`,
     numbered,
-    /** null without our proof. */
+    /** Null without a valid proof. */
     read(prefix: string, id: string): { readonly number: number; readonly index: number } | null {
       const start = prefix.length + 5;
       const number = numberIn(id.slice(start, start + NUMBER_WIDTH));
@@ -31,7 +31,7 @@ export function createDuffelIds(seed: string) {
   };
 }
 
-/** A deterministic throw about a text; not cryptographic, for speed. */
+/** A deterministic throw about a text. Not cryptographic, for speed. */
 export const diceOf = (about: string, topic: string): number => thrown(`${topic} ${about}`, 0);
 
 function thrown(text: string, start: number): number {
@@ -46,7 +46,7 @@ function stirred(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Digits from two throws about the text. */
+/** Makes digits from two throws about a text. */
 function spelled(text: string, width: number): string {
   const lanes = [thrown(text, 0), thrown(text, 0x9e3779b9)];
   return Array.from({ length: width }, (_, at) => {
@@ -63,7 +63,7 @@ function base62(value: bigint, width: number): string {
   return text;
 }
 
-/** 0 for another character, whose proof fails. */
+/** Another character counts as 0: the proof then fails. */
 const numberIn = (text: string): number =>
   [...text].reduce((value, digit) => value * 62 + Math.max(0, DIGITS.indexOf(digit)), 0);
 

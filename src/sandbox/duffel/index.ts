@@ -46,12 +46,12 @@ const TABLE = tableOf<Asked>(
   ),
 );
 
-/** The API's test limit per token. */
+/** The API's limit for a test token. */
 const CALLS_PER_MINUTE = 4_000;
 
 /**
- * The Duffel flights API v2 from its public documentation, over the sandbox's world with its own books, misbehaving on
- * demand (docs/sandbox.md). The service and it share only calls.
+ * A double of the Duffel flights API v2, after its public documentation. It sells the sandbox's world, keeps its own
+ * books, and misbehaves on demand (docs/sandbox.md). It shares only calls with the service.
  */
 export function createDuffelApp(sandbox: Sandbox): { fetch(request: HttpRequest): Promise<HttpResponse> } {
   let minute = 0;
@@ -75,7 +75,7 @@ export function createDuffelApp(sandbox: Sandbox): { fetch(request: HttpRequest)
   };
 }
 
-/** The reason for refusing a call unread; null: admitted. */
+/** The reason to refuse a call unread; null if it is admitted. */
 function turnedAway(request: HttpRequest, isTooMuch: boolean): ApiError | null {
   const token = /^Bearer (\S+)$/.exec(headerOf(request, 'authorization') ?? '')?.[1];
   if (token === undefined) return refused('missing_authorization_header');
@@ -86,7 +86,7 @@ function turnedAway(request: HttpRequest, isTooMuch: boolean): ApiError | null {
   return isTooMuch ? refused('rate_limit_exceeded') : null;
 }
 
-/** The query avoids the router, because the API allows repeated names. */
+/** Hides the query from the router, which refuses repeated names: the API allows them. */
 function served(sandbox: Sandbox, request: HttpRequest, url: URL, requestId: string): Promise<HttpResponse> {
   let body: Promise<Body> | undefined;
   const asked: Asked = {
@@ -106,7 +106,7 @@ function served(sandbox: Sandbox, request: HttpRequest, url: URL, requestId: str
     enter: () => asked,
     failure: ({ code }) => refused(failureOf(code)).response(requestId),
   });
-  // The API's own client sends a final slash.
+  // Duffel's own client sends a final slash.
   return router({ ...request, url: url.origin + url.pathname.replace(/\/+$/, '') });
 }
 
@@ -115,7 +115,7 @@ const failureOf = (code: string): KindName =>
     ? code
     : 'internal_server_error';
 
-/** The body's `data`, or the sandbox's own body itself. @throws ApiError */
+/** The `data` of a body, or the body itself for the sandbox's own calls. @throws ApiError */
 async function dataOf(request: HttpRequest, isOwn: boolean): Promise<Body> {
   const text = new TextDecoder().decode(await readBytes(request, MOST_BODY_BYTES));
   const body = objectOf(parsed(text));
@@ -131,7 +131,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Refused as a body without data.
+    // The caller refuses it like a body without data.
     return null;
   }
 }

@@ -19,9 +19,9 @@ import { addToBalance, type Calls, data, foundOffer, linkedOrder, listOf, page, 
 import { servicesOf } from './services.ts';
 import { tell } from './webhook-calls.ts';
 
-/** Payments of held orders and added services. */
+/** Calls that pay for held orders and for added services. */
 export const paymentCalls: Calls = {
-  // Pays a held order, whose tickets follow.
+  // Pays a held order, which is then ticketed.
   'POST /air/payments': async (asked) => {
     const { books, clock, ids } = asked;
     const { order_id, payment } = await asked.data();
@@ -64,7 +64,7 @@ export const paymentCalls: Calls = {
   },
 };
 
-/** Takes an exact amount from the balance. @throws ApiError with nothing taken */
+/** Takes exactly the amount from the balance. @throws ApiError without taking anything */
 export function pay(sandbox: Sandbox, currency: string, cents: number, payment: unknown): void {
   const issues: Issue[] = [];
   const paid = readPayment(listOf([payment]), issues);
@@ -74,12 +74,12 @@ export function pay(sandbox: Sandbox, currency: string, cents: number, payment: 
   addToBalance(sandbox, -cents);
 }
 
-/** Refund percentages of cheap and dear cancellations. */
+/** Percentages that cheap and dear cancellations give back. */
 const GIVEN_BACK = { cheaper: 90, dearer: 20 };
 const QUOTED_FOR_MS = HOUR_MS;
 
 export const cancellationCalls: Calls = {
-  // Quotes without changing anything.
+  // Quotes a cancellation; the order stays as it is.
   'POST /air/order_cancellations': async (asked) => {
     const { books, clock, ids } = asked;
     const { order_id } = await asked.data();
@@ -105,7 +105,7 @@ export const cancellationCalls: Calls = {
     return page(asked, list.reverse(), (one) => dressed(asked, one));
   },
   'GET /air/order_cancellations/{id}': async (asked, id) => data(dressed(asked, asked.books.cancellations.need(id))),
-  // The latest quote only, once.
+  // Confirms only the latest quote, and only once.
   'POST /air/order_cancellations/{id}/actions/confirm': async (asked, id) => {
     const { books, clock } = asked;
     const cancellation = books.cancellations.need(id);

@@ -30,7 +30,7 @@ export const orderCalls: Calls = {
     const failed = await misbehaved(asked, asked.books.take('order_read'));
     return failed ?? data(dressedOrder(asked, listedOrder(asked, id)));
   },
-  // Metadata; the API's own client sends it within `options`.
+  // Changes metadata; Duffel's own client sends it within `options`.
   'PATCH /air/orders/{id}': async (asked, id) => {
     const order = listedOrder(asked, id);
     const body = await asked.data();
@@ -43,7 +43,7 @@ export const orderCalls: Calls = {
   },
 };
 
-/** Checks and takes an order by the switches, recording every try. */
+/** Checks an order and takes it as the switches say. Every try is recorded. */
 async function createOrder(asked: Asked): Promise<HttpResponse> {
   const { books, clock } = asked;
   const number = books.count('attempt');
@@ -82,7 +82,7 @@ async function taken(asked: Asked, attempt: AttemptRecord, wanted: WantedOrder):
     throw refused('insufficient_balance');
   if (!behaviour.frees) underWay.add(offerId);
   try {
-    // Books after a pause, even when the caller has left.
+    // Books after a pause, even if the caller has left.
     if (behaviour.slow) await clock.sleep(asked.slowMs);
     const order = made === 'never' || made === 'fails_later' ? null : make(asked, wanted, behaviour);
     if (made === 'fails_later') failLater(asked, wanted);
@@ -119,7 +119,7 @@ function answered(asked: Asked, answer: OrderBehaviour['answer'], order: OrderRe
   }
 }
 
-/** One order per offer request, and no repeated people on the same flights of an airline. */
+/** Allows one order per offer request, and the same people only once on an airline's flights. @throws ApiError */
 function checkBookable(sandbox: Sandbox, wanted: WantedOrder): void {
   const { books, clock, ids, underWay } = sandbox;
   const { offerId, offer } = wanted;
@@ -135,7 +135,7 @@ function checkBookable(sandbox: Sandbox, wanted: WantedOrder): void {
         : 'order_creation_already_attempted',
     );
   if (orders.some((order) => ofRequest(order.offerId))) throw refused('offer_request_already_booked');
-  // The test airline allows repeated bookings.
+  // The test airline allows repeated bookings of the same people.
   if (offer.ownerCode === 'ZZ') return;
   const mine = travelKey(sandbox, offer, wanted.passengers);
   const isDouble = orders.some((order) => {
@@ -145,7 +145,7 @@ function checkBookable(sandbox: Sandbox, wanted: WantedOrder): void {
   if (isDouble) throw refused('duplicate_booking');
 }
 
-/** A digest of flights and people, compared and never kept. */
+/** A digest of flights and people, for comparing; it is never stored. */
 const travelKey = ({ seed }: Sandbox, { offer, ownerName }: WorldOffer, people: readonly EchoedPassenger[]): string =>
   sha256Hex(
     JSON.stringify([
@@ -156,7 +156,7 @@ const travelKey = ({ seed }: Sandbox, { offer, ownerName }: WorldOffer, people: 
     ]),
   );
 
-/** Writes the order, then sends its webhook when readable. */
+/** Writes an order, and its webhook for the time when it can be read. */
 function make(sandbox: Sandbox, wanted: WantedOrder, { made, tickets }: OrderBehaviour): OrderRecord {
   const { books, clock, ids, passengers, stepMs } = sandbox;
   const nowMs = clock.now();
@@ -191,7 +191,7 @@ function make(sandbox: Sandbox, wanted: WantedOrder, { made, tickets }: OrderBeh
   return order;
 }
 
-/** An accepted order that the airline refuses later. */
+/** Sends the webhook of an accepted order that the airline refuses later. */
 function failLater(sandbox: Sandbox, { offerId, metadata }: WantedOrder): void {
   const pending = sandbox.ids.hashed('por', offerId, sandbox.books.count('pending'));
   tell(sandbox, {
@@ -202,7 +202,7 @@ function failLater(sandbox: Sandbox, { offerId, metadata }: WantedOrder): void {
   });
 }
 
-/** Carriers without tickets, or with long record locators. */
+/** 0 and 1 mean long record locators, and 0 also no tickets. */
 const oddityOf = ({ ownerCode }: WorldOffer): number =>
   ownerCode === null || ownerCode === 'ZZ' ? 9 : diceOf(ownerCode, 'oddity') % 10;
 
@@ -214,7 +214,7 @@ function recordLocator(orderId: string, offer: WorldOffer): string {
     .join('');
 }
 
-/** Newest first, filtered by the query. */
+/** Lists orders, the newest first, filtered by the query. */
 async function listOrders(asked: Asked): Promise<HttpResponse> {
   const { books, passengers, search } = asked;
   const behaviour = books.take('order_read');

@@ -14,7 +14,7 @@ export type WantedOrder = Awaited<ReturnType<typeof readOrder>>;
 export async function readOrder(asked: Asked) {
   const body = await asked.data();
   const issues: Issue[] = [];
-  /** Paid later, by POST /air/payments. */
+  /** A held order is paid later, by POST /air/payments. */
   const isHeld = body.type === 'hold';
   if (body.type !== 'instant' && !isHeld) issues.push(['type', 'validation_inclusion', 'must be instant or hold']);
   const offerId = selectedOffer(body);
@@ -52,7 +52,7 @@ function selectedOffer({ selected_offers }: Body): string | null {
 }
 
 const TITLES = ['mr', 'ms', 'mrs', 'miss', 'dr'];
-/** ASCII, Latin-1 and Latin Extended-A without Æ, Ĳ, Œ, Þ and ð; spaces, hyphens and apostrophes. */
+/** Letters of ASCII, Latin-1 and Latin Extended-A without Æ, Ĳ, Œ, Þ and ð; spaces, hyphens and apostrophes. */
 const NAME = /^(?:(?![×÷ÆæĲĳŒœÞþÐð])[A-Za-zÀ-ÿĀ-ſ '-])+$/;
 const MOST_NAME = 20;
 
@@ -107,7 +107,7 @@ function checkPassenger(passenger: Body, at: string, issues: Issue[]): void {
 
 const lastDay = ({ offer }: WorldOffer): string => offer.slices.at(-1)?.departing_at.slice(0, 10) ?? '';
 
-/** Whole years at the last slice's departure. */
+/** Ages count in whole years on the last slice's day of departure. */
 function checkAge({ born_on }: Body, offer: WorldOffer, place: number, at: string, issues: Issue[]): void {
   const flown = lastDay(offer);
   if (typeof born_on !== 'string' || !isRealDate(born_on)) return;
@@ -118,7 +118,7 @@ function checkAge({ born_on }: Body, offer: WorldOffer, place: number, at: strin
     issues.push([`${at}/born_on`, 'passenger_age_mismatch', message]);
 }
 
-/** Each infant is on the lap of one adult, who names it. */
+/** Checks that each infant is on the lap of one adult, whose entry names it. */
 function checkInfant(
   { id, infant_passenger_id: infant }: Body,
   { request }: WorldOffer,

@@ -11,7 +11,7 @@ export const changesOf = ({ books }: Sandbox, { id }: OrderRecord): ChangeRecord
 export const isListed = ({ clock }: Sandbox, { listedAtMs }: OrderRecord): boolean =>
   listedAtMs !== null && clock.now() >= listedAtMs;
 
-/** @throws ApiError for an order that is not shown */
+/** Finds an order that the API shows. @throws ApiError */
 export function listedOrder(sandbox: Sandbox, id: string): OrderRecord {
   const order = sandbox.books.orders.need(id);
   if (!isListed(sandbox, order)) throw refused('not_found');
@@ -27,7 +27,6 @@ export function liveOrder(sandbox: Sandbox, id: string): OrderRecord {
 export const isTicketed = ({ clock }: Sandbox, { ticketedAtMs }: OrderRecord): boolean =>
   ticketedAtMs !== null && clock.now() >= ticketedAtMs;
 
-/** Shows an order with its airline's changes. */
 export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
   const { clock, ids, passengers } = sandbox;
   const offer = flownOffer(sandbox, order);
@@ -116,7 +115,7 @@ export const awaitsPayment = ({ heldUntilMs, paidAtMs, cancelledAtMs }: OrderRec
 
 const offerSlices = (sandbox: Sandbox, order: OrderRecord) => dressedOffer(sandbox, flownOffer(sandbox, order)).slices;
 
-/** The order's own slice ids. */
+/** The order's own slice ids, not its offer's. */
 export const orderSlices = (sandbox: Sandbox, order: OrderRecord): string[] =>
   offerSlices(sandbox, order).map(({ id }) => sandbox.ids.hashed('sli', order.id, id));
 
@@ -130,15 +129,14 @@ function confirmedCancellation({ books }: Sandbox, order_id: string): object | n
   return one === undefined ? null : { id: one.id, order_id, confirmed_at: microInstant(one.confirmedAtMs ?? 0) };
 }
 
-/** Locators of the carrier without cancellation. */
+/** Length of locators of carriers that take no cancellation. */
 const NOT_CANCELLABLE_LENGTH = 13;
-/** A few agencies' orders can't be cancelled through the API. */
 export const canCancel = (order: OrderRecord): boolean => order.bookingReference.length !== NOT_CANCELLABLE_LENGTH;
 
-/** A traveller from before the last restart. */
 const typeOf = (age: number | null | undefined): string =>
   age == null ? 'adult' : age < 2 ? 'infant_without_seat' : 'child';
 
+/** A traveller from before the last restart. */
 const forgotten = (id: string): EchoedPassenger => ({
   id,
   title: 'mr',
@@ -153,7 +151,7 @@ const forgotten = (id: string): EchoedPassenger => ({
 export const minutesMoved = (changes: readonly ChangeRecord[]): number =>
   changes.reduce((sum, { movedMinutes }) => sum + movedMinutes, 0);
 
-/** An order's slices with own ids and moved times. */
+/** An order's slices, with their own ids and moved times. */
 function movedSlices(sandbox: Sandbox, order: OrderRecord, minutes: number): object[] {
   const { ids } = sandbox;
   const moved = (local: string): string =>
@@ -171,7 +169,7 @@ function movedSlices(sandbox: Sandbox, order: OrderRecord, minutes: number): obj
   }));
 }
 
-/** An airline's change with slices before and after. */
+/** Shows an airline's change, with the slices before and after it. */
 export function dressedChange(sandbox: Sandbox, order: OrderRecord, change: ChangeRecord): object {
   const before = minutesMoved(changesOf(sandbox, order).filter(({ number }) => number < change.number));
   const accepted = change.acceptedAtMs;

@@ -13,10 +13,10 @@ const CITY_CODES: Readonly<Record<string, string>> = Object.fromEntries(
   ].flatMap(([city = '', codes = '']) => codes.split(' ').map((code) => [code, city])),
 );
 
-/** null where the area has the airport's code. */
+/** Null if the city has the airport's code. */
 export const cityOf = (iata: string): string | null => CITY_CODES[iata] ?? null;
 
-/** A city's known airports, or the airport itself. */
+/** The known airports of a city, or the airport itself. */
 export const airportsOf = (code: string, airports: ReadonlyMap<string, Place>): string[] =>
   airports.has(code) ? [code] : [...airports.keys()].filter((iata) => CITY_CODES[iata] === code);
 
@@ -40,7 +40,7 @@ export function placeOf(airport: Place | undefined, iata: string) {
     type: 'airport',
     id: `arp_${iata.toLowerCase()}_${country.toLowerCase()}`,
     iata_code: iata,
-    // There is no table, and the real API omits some too.
+    // We have no table of these codes, and the real API omits some too.
     icao_code: null,
     iata_city_code: cityCode,
     iata_country_code: country,

@@ -30,7 +30,7 @@ const LOYALTY: List = ({ ids }) =>
         ],
   );
 
-/** A fixed list in pages, and single entries. */
+/** Makes two calls: a fixed list in pages, and one entry of it. */
 const listed = (path: string, list: List): Calls => ({
   [`GET ${path}`]: async (asked) => page(asked, list(asked), (one) => one),
   [`GET ${path}/{id}`]: async (asked, id) => {
@@ -60,7 +60,7 @@ export const referenceCalls: Calls = {
 
 const MOST_PLACES = 10;
 
-/** Cities with airports, then airports, by the beginning of code or name. */
+/** Cities with their airports, then airports, by the beginning of code or name. */
 function suggestions({ search, world: { airports } }: Asked): object[] {
   const text = (search.get('query') ?? search.get('name') ?? '').trim().toLowerCase();
   const fits = (...names: string[]) => text !== '' && names.some((name) => name.toLowerCase().startsWith(text));

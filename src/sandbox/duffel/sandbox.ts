@@ -6,7 +6,7 @@ import { cutConnection, invalid, type KindName, ofGateway, refused } from './err
 import type { DuffelIds } from './ids.ts';
 import type { DuffelWorld } from './world.ts';
 
-/** Traveller fields that an order echoes. */
+/** The traveller fields that an order repeats. */
 export const ECHOED = [
   'id',
   'title',
@@ -18,13 +18,13 @@ export const ECHOED = [
   'phone_number',
 ] as const;
 
-/** In memory alone. */
+/** Only in memory. */
 export type EchoedPassenger = Readonly<Record<(typeof ECHOED)[number], string>> & {
   readonly infant_passenger_id?: string;
 };
 
 export interface Sandbox {
-  /** From a 202 to the order or failure, and from an order to a late ticket; ms. */
+  /** Milliseconds from a 202 to the order or failure, and from an order to a late ticket. */
   readonly stepMs: number;
   /** A slow answer's delay, ms. */
   readonly slowMs: number;
@@ -33,9 +33,9 @@ export interface Sandbox {
   readonly ids: DuffelIds;
   readonly clock: Clock;
   readonly seed: string;
-  /** By order, until the process ends. */
+  /** The passengers by order id, until the process ends. */
   readonly passengers: Map<string, readonly EchoedPassenger[]>;
-  /** Offers whose order is being made. */
+  /** Ids of the offers that are being ordered. */
   readonly underWay: Set<string>;
 }
 
@@ -47,33 +47,33 @@ export interface Asked extends Sandbox {
   data(): Promise<Body>;
 }
 
-/** By method and path, with path parameters, empty if missing. */
+/** Calls by method and path; they get up to two path parameters, empty if missing. */
 export type Calls = Readonly<Record<string, (asked: Asked, id: string, second: string) => Promise<HttpResponse>>>;
 
 export const data = (value: unknown, status = 200): HttpResponse => json({ data: value }, status);
 
-/** undefined for an offer that was not found here. */
+/** Finds an offer; undefined if no search here has found it. */
 export function foundOffer({ books, ids, world }: Sandbox, id: string): WorldOffer | undefined {
   const read = ids.read('off', id);
   const request = read && books.requests.get(read.number);
   return request ? world.offers(request)[read.index] : undefined;
 }
 
-/** @throws ApiError `not_found` */
+/** Finds an offer. @throws ApiError `not_found` */
 export function offerOf(sandbox: Sandbox, id: string): WorldOffer {
   const offer = foundOffer(sandbox, id);
   if (!offer) throw refused('not_found');
   return offer;
 }
 
-/** A body's order, shown or not. @throws ApiError */
+/** Finds a body's order, even if it is not shown yet. @throws ApiError */
 export function linkedOrder({ books }: Sandbox, id: unknown): OrderRecord {
   const order = typeof id === 'string' ? books.orders.get(id) : undefined;
   if (!order) throw invalid(['order_id', 'linked_record_not_found', 'must be the ID of an existing order']);
   return order;
 }
 
-/** The switch's behaviour, else the test route's. */
+/** The behaviour that the switch sets, else the test route's. */
 export const behaviourOn = <S extends 'search' | 'offer' | 'order'>(
   { books }: Sandbox,
   name: S,
@@ -83,11 +83,11 @@ export const behaviourOn = <S extends 'search' | 'offer' | 'order'>(
 
 export type Body = Readonly<Record<string, unknown>>;
 
-/** A body's list, with other entries as empty objects. */
+/** Reads a list of objects; other entries count as empty objects. */
 export const listOf = (value: unknown): Body[] =>
   Array.isArray(value) ? value.map((one) => (typeof one === 'object' && one !== null ? one : {})) : [];
 
-/** Changes a limited balance. */
+/** Changes the balance, unless it is unlimited. */
 export function addToBalance({ books }: Sandbox, cents: number): void {
   const balance = books.settings.get('balance');
   if (balance !== undefined) books.settings.put('balance', balance + cents);
@@ -95,11 +95,11 @@ export function addToBalance({ books }: Sandbox, cents: number): void {
 
 export const today = ({ clock }: Sandbox): string => new Date(clock.now()).toISOString().slice(0, 10);
 
-/** The record of an id's number. @throws ApiError */
+/** Finds the record that a numbered id names. @throws ApiError */
 export const numbered = <T>({ ids }: Sandbox, shelf: { need(id: string): T }, prefix: string, id: string): T =>
   shelf.need(String(ids.read(prefix, id)?.number));
 
-/** A failure unrelated to the request. null: none. */
+/** Fails as the behaviour says; null if the call goes on. @throws ApiError */
 export async function misbehaved(
   { clock, signal, slowMs }: Asked,
   behaviour: string | null,
@@ -120,7 +120,7 @@ const FAILURES: Readonly<Record<string, KindName>> = {
   not_found: 'not_found',
 };
 
-/** The minute's budget in every answer. */
+/** Every answer tells the budget of the minute. */
 export function rateLimitHeaders(nowMs: number, limit: number, remaining: number): Record<string, string> {
   const resetMs = (Math.floor(nowMs / 60_000) + 1) * 60_000;
   return {
@@ -133,7 +133,7 @@ export function rateLimitHeaders(nowMs: number, limit: number, remaining: number
 const USUAL = 50;
 const MOST = 200;
 
-/** A page by the query's cursors. @throws ApiError for a bad limit or cursor */
+/** Answers with a page, by the query's cursors. @throws ApiError for a bad limit or cursor */
 export function page<T>({ search }: Asked, list: readonly T[], shown: (one: T) => object): HttpResponse {
   const limit = Number(search.get('limit') ?? USUAL);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
@@ -157,7 +157,7 @@ function positionOf(cursor: string | null): number | null {
   return Number(position);
 }
 
-/** True within `created_at[after]` and `created_at[before]`. */
+/** True within `created_at[after]` and `created_at[before]` of the query. */
 export function wasCreated({ search }: Asked, atMs: number): boolean {
   const bound = (name: string) => {
     const text = search.get(`created_at[${name}]`);

@@ -45,7 +45,7 @@ export const searchCalls: Calls = {
     const made = await searched(asked);
     return 'request' in made ? data(dressedBatch(asked, made.request, BATCHES, []), 201) : made;
   },
-  // Offers new since the last call.
+  // Answers with the next batch of offers.
   'GET /air/batch_offer_requests/{id}': async (asked, id) => {
     const { books, clock, world } = asked;
     const request = numbered(asked, books.requests, 'orq', id);
@@ -67,14 +67,14 @@ export const searchCalls: Calls = {
     return page(asked, sorted(asked, list, search.get('sort') ?? ''), (offer) => dressedOffer(asked, offer));
   },
   'GET /air/offers/{id}': getOffer,
-  // Prices the intended services.
+  // Prices the offer again, and repeats the intended services.
   'POST /air/offers/{id}/actions/price': async (asked, id) => {
     const { intended_services = [], intended_payment_methods = [] } = await asked.data();
     const priced = await getOffer(asked, id);
     const { data: offer } = JSON.parse(String(priced.body)) as { data: object };
     return data({ ...offer, intended_services, intended_payment_methods });
   },
-  // The seller's higher fares on the same flights.
+  // Lists the seller's dearer fares on the same flights.
   'POST /air/offers/{id}/upsell': async (asked, id) => {
     const { request, offer, ownerName, totalCents } = offerOf(asked, id);
     const others = matching(asked, request, offer.slices.map(flightsOf));
@@ -84,7 +84,7 @@ export const searchCalls: Calls = {
         .map((one) => dressedOffer(asked, one)),
     );
   },
-  // Echoed, never kept.
+  // Repeats the details without storing them.
   'PATCH /air/offers/{id}/passengers/{passenger_id}': async (asked, id, passengerId) => {
     const { request } = offerOf(asked, id);
     const position = passengerIds(asked.ids, request).indexOf(passengerId);
@@ -104,12 +104,12 @@ export const searchCalls: Calls = {
     const made = await searched(asked);
     return 'request' in made ? data(partialRequest(asked, made.request, []), 201) : made;
   },
-  // The direction after the selected ones.
+  // Lists choices for the direction after the selected ones.
   'GET /air/partial_offer_requests/{id}': async (asked, id) => {
     const request = numbered(asked, asked.books.requests, 'prq', id);
     return data(partialRequest(asked, request, selectedIn(asked, request)));
   },
-  // Whole offers of the selected directions.
+  // Lists the whole offers with the selected directions.
   'GET /air/partial_offer_requests/{id}/fares': async (asked, id) => {
     const request = numbered(asked, asked.books.requests, 'prq', id);
     const offers = matching(asked, request, selectedIn(asked, request)).map((offer) => dressedOffer(asked, offer));
@@ -117,7 +117,7 @@ export const searchCalls: Calls = {
   },
 };
 
-/** A search with its wanted slices, or its failure. */
+/** Makes a search. @returns it with its wanted slices, or a failure */
 async function searched(
   asked: Asked,
 ): Promise<HttpResponse | (Pick<OfferRequestRecord, 'slices'> & { request: OfferRequestRecord })> {
@@ -183,7 +183,7 @@ const dressedBatch = (sandbox: Sandbox, request: OfferRequestRecord, left: numbe
   offers: offers.map((offer) => dressedOffer(sandbox, offer)),
 });
 
-/** @throws ApiError for an unknown order */
+/** @throws ApiError for an unknown sort key */
 function sorted(sandbox: Sandbox, list: readonly WorldOffer[], sort: string): readonly WorldOffer[] {
   const keys: Record<string, (offer: WorldOffer) => number> = {
     total_amount: (offer) => currentCents(sandbox, offer),
@@ -199,7 +199,7 @@ function sorted(sandbox: Sandbox, list: readonly WorldOffer[], sort: string): re
 
 const PRICE_STEP_CENTS = 1_000;
 
-/** The current price, with services on request. */
+/** Shows an offer at its current price, with services on request. */
 async function getOffer(asked: Asked, id: string): Promise<HttpResponse> {
   const { books, clock, search } = asked;
   const offer = offerOf(asked, id);
@@ -257,7 +257,7 @@ export function readSlice(sandbox: Sandbox, slice: Body, at: string, issues: Iss
   return { origin: String(origin), destination: String(destination), departure_date: String(departure_date) };
 }
 
-/** null for an adult. A type or an age, never both. */
+/** Null for an adult. A traveller has a type or an age, never both. */
 function readAge({ type, age }: Body, at: string, issues: Issue[]): number | null {
   if (age === undefined && type === 'adult') return null;
   if (age !== undefined && type !== undefined)
@@ -270,15 +270,15 @@ function readAge({ type, age }: Body, at: string, issues: Issue[]): number | nul
   return Number(age);
 }
 
-/** Partial ids lie beyond whole ones, and name a whole offer and a direction. */
+/** Indexes in ids of partial offers begin here; each encodes a whole offer and a direction. */
 const PARTIAL = 10_000;
 const OFFERS = 2_000;
 
-/** Flights whatever the seller. */
+/** Names a slice's flights, alike for every seller. */
 export const flightsOf = ({ segments }: Slice): string =>
   segments.map(({ flight_number, departing_at }) => `${flight_number} ${departing_at}`).join(', ');
 
-/** @throws ApiError for one of another search */
+/** @throws ApiError for an offer of another search */
 function selectedIn({ ids, search, world }: Asked, request: OfferRequestRecord): string[] {
   const given = [...search.getAll('selected_partial_offer[]'), ...search.getAll('selected_partial_offer')];
   return given.map((id, at) => {
@@ -298,7 +298,7 @@ const matching = ({ world }: Sandbox, request: OfferRequestRecord, selected: rea
       selected.every((flights, at) => slices[at] && flightsOf(slices[at]) === flights),
     );
 
-/** The cheapest offer per choice of flights, shown as one direction. */
+/** Shows the cheapest offer of each choice of flights for the next direction. */
 function partialRequest(sandbox: Sandbox, request: OfferRequestRecord, selected: readonly string[]): object {
   const { ids } = sandbox;
   const at = selected.length;

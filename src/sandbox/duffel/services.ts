@@ -16,13 +16,13 @@ function bagsFor({ ownerCode, offer }: WorldOffer): readonly Bag[] {
   return bags;
 }
 
-/** Places of bags in ids; reads repeat after 5,000. */
+/** A bag's id encodes its position and the read; reads repeat after 5,000. */
 const READS = 5_000;
 const OFFERS = 2_000;
 
 const placeOf = ({ request, index }: WorldOffer): number => request.number * OFFERS + index;
 
-/** Each bag for each passenger on all flights, at the price that it rose to. */
+/** The bags for sale, each for one passenger on all flights, at their current prices. */
 function offered({ ids, books }: Sandbox, offer: WorldOffer): Omit<OfferedService, 'id'>[] {
   const { bagCents = 0 } = books.offers.get(offerIdOf(ids, offer)) ?? {};
   if (traitOf(offer.request) === 'no_services' || bagCents === null) return [];
@@ -31,7 +31,7 @@ function offered({ ids, books }: Sandbox, offer: WorldOffer): Omit<OfferedServic
   );
 }
 
-/** Ids are new with every read, and all can be booked. */
+/** Each read gives the bags new ids, and all of these can be booked. */
 export const servicesOf = (sandbox: Sandbox, offer: WorldOffer, read: number): object[] =>
   offered(sandbox, offer).map((service, position) => ({
     id: sandbox.ids.numbered('ase', placeOf(offer), position * READS + (read % READS)),
@@ -39,7 +39,7 @@ export const servicesOf = (sandbox: Sandbox, offer: WorldOffer, read: number): o
     maximum_quantity: service.most,
     passenger_ids: [service.passengerId],
     segment_ids: segmentIds(sandbox.ids, offer).flat(),
-    // For all flights together.
+    // The price for all flights together.
     total_amount: decimalOf(service.totalCents),
     total_currency: offer.offer.total_currency,
     metadata: {
@@ -51,7 +51,7 @@ export const servicesOf = (sandbox: Sandbox, offer: WorldOffer, read: number): o
     },
   }));
 
-/** Finds a service of any read, or a seat; undefined for others. */
+/** Finds a bag by its id of any read, or a seat; undefined for another id. */
 export function serviceById(sandbox: Sandbox, offer: WorldOffer, id: string): OfferedService | undefined {
   const { ids } = sandbox;
   const read = ids.read('ase', id);
@@ -61,7 +61,7 @@ export function serviceById(sandbox: Sandbox, offer: WorldOffer, id: string): Of
   return service && { ...service, id };
 }
 
-/** One small cabin a flight, every third seat taken, with an exit before one row, whose seats no child takes. */
+/** Each flight has one small cabin. A third of its seats is taken, and children may not sit in its exit row. */
 const ROWS = [1, 2, 3, 4, 5, 6, 7, 8];
 const SECTIONS = ['ABC', 'DEF'];
 const FRONT_ROWS = 2;
@@ -85,7 +85,7 @@ export const isSold = (
 
 interface Flown {
   readonly segmentId: string;
-  /** The same in every search. */
+  /** Names the flight alike in every search. */
   readonly flight: string;
 }
 
@@ -98,7 +98,7 @@ const flown = (ids: DuffelIds, offer: WorldOffer): Flown[][] =>
     }),
   );
 
-/** One for each traveller who may sit there; none for a taken seat. */
+/** One service for each traveller who may sit there, none if it is taken. */
 function servicesOfSeat(sandbox: Sandbox, offer: WorldOffer, at: Flown, row: number, letter: string): OfferedService[] {
   const { ids, books } = sandbox;
   const designator = `${row}${letter}`;
@@ -131,7 +131,7 @@ const seatServices = (sandbox: Sandbox, offer: WorldOffer): OfferedService[] =>
       ),
     );
 
-/** An agency shows no seats, and neither does a route without services. */
+/** The seat maps of an offer; agencies and routes without services have none. */
 export const seatMaps = (sandbox: Sandbox, offer: WorldOffer): object[] =>
   offer.ownerCode === null || traitOf(offer.request) === 'no_services'
     ? []

@@ -10,7 +10,7 @@ import { type Calls, data, page, type Sandbox, wasCreated } from './sandbox.ts';
 const notUrl = () => invalid(['url', 'validation_format', 'is not a URL']);
 
 export const webhookCalls: Calls = {
-  // Only this answer has the secret.
+  // Only this answer contains the secret.
   'POST /air/webhooks': async (asked) => {
     const { url, events } = await asked.data();
     if (typeof url !== 'string' || !URL.canParse(url)) throw notUrl();
@@ -21,7 +21,7 @@ export const webhookCalls: Calls = {
     return data({ ...dressed(webhook), secret: webhook.secret }, 201);
   },
   'GET /air/webhooks': async (asked) => page(asked, asked.books.webhooks.all(), dressed),
-  // Newest first, with lost deliveries.
+  // Lists events, newest first, delivered or not.
   'GET /air/webhooks/events': async (asked) => {
     const type = asked.search.get('type');
     const list = happened(asked)
@@ -54,7 +54,7 @@ export const webhookCalls: Calls = {
     }));
   },
   'GET /air/webhooks/{id}': async ({ books }, id) => data(dressed(books.webhooks.need(id))),
-  // Changes its address and activity.
+  // Changes the address, or turns the webhook on or off.
   'PATCH /air/webhooks/{id}': async (asked, id) => {
     const hook = asked.books.webhooks.need(id);
     const { url = hook.url, active = hook.isOff !== true } = await asked.data();
@@ -84,7 +84,7 @@ function eventOf(sandbox: Sandbox, id: string): EventRecord {
   return event;
 }
 
-/** A mode has one webhook. */
+/** Test mode has one webhook. */
 export function register(
   { books, clock, ids, seed }: Sandbox,
   url: string,
@@ -112,13 +112,13 @@ const dressed = ({ id, url, events, createdAtMs, isOff }: WebhookRecord): object
   updated_at: microInstant(createdAtMs),
 });
 
-/** The end of delivery retries. */
+/** The time for which a delivery is retried. */
 const LONGEST_MS = 72 * HOUR_MS;
 const PATIENCE_MS = 5_000;
 
 type News = Pick<EventRecord, 'type' | 'idempotencyKey' | 'object' | 'createdAtMs'>;
 
-/** Writes an event, perhaps of the future, with its delivery times by the switch. */
+/** Writes an event, which may lie in the future, with the delivery times that the switch sets. */
 export function tell({ books, ids, stepMs }: Sandbox, news: News): EventRecord {
   const number = books.count('event');
   const hook = books.webhooks
@@ -135,7 +135,7 @@ function dueBy(behaviour: string, atMs: number, stepMs: number, number: number):
       return [atMs + 10 * stepMs];
     case 'twice':
       return [atMs, atMs, atMs + stepMs];
-    // Every second one waits for the next.
+    // Every second event waits until after the next.
     case 'shuffled':
       return [atMs + (number % 2 === 1 ? 3 * stepMs : 0)];
     case 'lost':
@@ -156,13 +156,13 @@ const dressedEvent = (event: EventRecord): object => ({
   identity_organisation_id: 'org_0000SandboxFarelock000',
 });
 
-/** `t=1616202842,v1=…`: hex HMAC-SHA256 of seconds, dot and body. */
+/** Makes `t=1616202842,v1=…`: the HMAC-SHA256 in hex of seconds, dot and body. */
 function signatureOf(secret: string, body: string, nowMs: number): string {
   const seconds = Math.floor(nowMs / 1000);
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 }
 
-/** Epoch ms; null when none is left. */
+/** Epoch ms; null if none is left. */
 export const nextDelivery = (books: Books): number | null => {
   const due = books.events.all().flatMap((event) => event.due);
   return due.length === 0 ? null : Math.min(...due);
@@ -170,7 +170,7 @@ export const nextDelivery = (books: Books): number | null => {
 
 type Delivering = Pick<Sandbox, 'books' | 'clock' | 'stepMs'> & { readonly fetch: Fetch };
 
-/** Delivers due events, retrying non-2xx ever later. @returns the number sent */
+/** Delivers due events, and retries without 2xx at growing intervals. @returns the number sent */
 export async function deliverDue(delivering: Delivering): Promise<number> {
   const { books, clock } = delivering;
   const [hook] = books.webhooks.all();
@@ -204,7 +204,7 @@ async function deliver(
     () => null,
   );
   const isTaken = status !== null && status >= 200 && status < 300;
-  // Another delivery may have been written meanwhile.
+  // Read again: another delivery may have been written meanwhile.
   const now = books.events.get(id) ?? event;
   const failures = isTaken ? 0 : now.failures + 1;
   const at = now.due.indexOf(atMs);

@@ -10,11 +10,9 @@ export type DuffelWorld = ReturnType<typeof createDuffelWorld>;
 
 /** The API's test airline. */
 export const ZZ = { code: 'ZZ', name: 'Duffel Airways' } as const;
-/** Its journeys, and fares each. */
 const ZZ_JOURNEYS = 4;
 const ZZ_FARES = ['Basic', 'Flexible'] as const;
 const GBP_PER_USD = 0.79;
-/** Searches with cached offers. */
 const MOST_REMEMBERED = 60;
 
 export function createDuffelWorld(seed: string) {
@@ -41,9 +39,8 @@ export function createDuffelWorld(seed: string) {
     ...Object.entries(OTHERS),
   ]);
   return {
-    /** Every searchable place. */
     airports: airports as ReadonlyMap<string, Place>,
-    /** Deterministic offers of a search. */
+    /** The offers of a search, always the same. */
     offers(request: OfferRequestRecord): readonly WorldOffer[] {
       const known = remembered.get(request.number) ?? find(request);
       remembered.delete(request.number);
@@ -59,7 +56,7 @@ export function createDuffelWorld(seed: string) {
 
 type Ends = readonly [origin: string, destination: string];
 
-/** The airports of every direction, where a city means any of its own: a return leaves the one it came to. */
+/** The choices of airports for all directions. A city means any of its airports, the same one in all directions. */
 function choicesOf(slices: OfferRequestRecord['slices'], airports: ReadonlyMap<string, Place>): Ends[][] {
   const cities = [...new Set(slices.flatMap(({ origin, destination }) => [origin, destination]))];
   const chosen = cities.reduce<ReadonlyMap<string, string>[]>(
@@ -77,7 +74,7 @@ function choicesOf(slices: OfferRequestRecord['slices'], airports: ReadonlyMap<s
     .filter(isFlown);
 }
 
-/** Substitutes for test airports that our world lacks. */
+/** Airports that stand in for test airports which our world lacks. */
 const STAND_INS: Readonly<Record<string, string>> = { BTS: 'VIE', SEN: 'LCY' };
 
 function standingIn(iata: string, offers: readonly Offer[]): readonly Offer[] {
@@ -103,7 +100,7 @@ function offersOf(request: OfferRequestRecord, found: readonly Offer[]): readonl
   return Array.from({ length: count }, (_, index) => {
     const one = sold[index % sold.length];
     if (!one) throw new RangeError('a search without offers');
-    // Copies cost a few cents more, so that none are equal.
+    // Each copy costs a few cents more, so that no two are equal.
     return worldOffer(request, index, one, Math.floor(index / sold.length) * 7);
   });
 }
@@ -130,18 +127,18 @@ function worldOffer(request: OfferRequestRecord, index: number, sold: Sold, dear
     ownerCode: sold.ownerCode,
     totalCents,
     taxCents: diceOf(offer.offer_id, 'tax') % 7 === 0 ? null : taxCents,
-    // Some airlines round parts separately: base and tax then miss the total by a cent.
+    // Some airlines round separately: base and tax then differ from the total by a cent.
     baseCents: baseCents !== null && diceOf(offer.offer_id, 'base') % 5 === 0 ? baseCents + 1 : baseCents,
   };
 }
 
-/** The airline under its own numbers, or an agency without a code. */
+/** An airline that sells its own flight numbers, or an agency without a code. */
 function sellerOf({ owner_name, slices }: Offer): Omit<Sold, 'offer'> {
   const own = slices.flatMap(({ segments }) => segments).find((one) => one.marketing_carrier_name === owner_name);
   return { ownerName: owner_name, ownerCode: own?.flight_number.slice(0, 2) ?? null };
 }
 
-/** The journey under the test airline's numbers, in dollars. */
+/** The same journey with the test airline's flight numbers, in dollars. */
 function duffelAirways(offer: Offer, brand: string, tier: number): Sold {
   const cents = centsOf(offer.total_amount_decimal) ?? 0;
   const total = Math.round(cents * (tier === 0 ? 0.98 : 1.22));

@@ -12,7 +12,7 @@ import {
 } from '../airline/index.ts';
 import TABLE from './carriers.json' with { type: 'json' };
 
-/** Invented carriers that sell on their own sites alone. `areas` are IANA zone prefixes; none: test routes. */
+/** Invented carriers that sell only on their own sites. `areas`: IANA zone prefixes; empty for test routes only. */
 export const CARRIERS = TABLE.map((carrier, index) => ({ index, ...carrier }));
 
 type Carrier = (typeof CARRIERS)[number];
@@ -20,7 +20,7 @@ type Carrier = (typeof CARRIERS)[number];
 const LEAST_KM = 250;
 const MOST_KM = 3800;
 
-/** Short and medium haul within the carrier's part of the world. */
+/** Carriers fly short and medium haul within their part of the world. */
 export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] {
   if (scenarioRoute(from.iata, to.iata)) return CARRIERS.filter(({ areas }) => areas.length === 0);
   const km = distanceKm(from, to);
@@ -29,7 +29,7 @@ export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] 
   return CARRIERS.filter((carrier) => at(carrier, from) && at(carrier, to));
 }
 
-/** Needs no world. */
+/** Answers without building the world. */
 export function isServed(origin: string, destination: string): boolean {
   const from = airportByCode(origin);
   const to = airportByCode(destination);
@@ -41,7 +41,7 @@ export interface PageFare extends FareContent {
   readonly totalCents: number;
 }
 
-/** US cents for one adult's barest fare with taxes, fixed for the quote's minute. */
+/** The barest fare of one adult with taxes, US cents, at the quote's minute. */
 function bareCents(world: World, leg: Leg, quotedMinute: number): number {
   const km = distanceKm(leg.from, leg.to);
   const weekday = (leg.day + 4) % 7;
@@ -54,7 +54,7 @@ function bareCents(world: World, leg: Leg, quotedMinute: number): number {
   return Math.round((usd + tax) * 100);
 }
 
-/** Cheapest first; penalties cover the booking. */
+/** Cheapest first; penalties are for the whole booking. */
 export function fareMenu(world: World, trip: Trip): PageFare[] {
   const { adults, legs } = trip;
   const bare = legs.reduce((sum, leg) => sum + bareCents(world, leg, trip.quotedMinute), 0);
@@ -83,7 +83,7 @@ export function fareMenu(world: World, trip: Trip): PageFare[] {
   ];
 }
 
-/** Morning and evening, as lowcost aircraft await no connections. */
+/** Minutes after midnight: mornings and evenings, because no connections are awaited. */
 const WAVES: readonly (readonly [from: number, to: number])[] = [
   [370, 600],
   [1010, 1270],
@@ -91,13 +91,12 @@ const WAVES: readonly (readonly [from: number, to: number])[] = [
 
 export const SALES_CLOSE_MS = 2 * HOUR_MS;
 
-/** Topics of throws used here alone. */
+/** Topics of the throws that only this tier makes. */
 export const THROW = { departure: 101, fare: 102, landing: 103, menu: 104, tax: 105 } as const;
 
-/** A direct flight on a day, without connections. */
 export type Leg = ReturnType<typeof legOf>;
 
-/** A carrier's one or two directions, for adults, at a quote's minute. */
+/** One or two directions with a carrier, for adults, quoted at one minute. */
 export interface Trip {
   readonly legs: readonly Leg[];
   readonly adults: number;
@@ -122,7 +121,7 @@ export function legOf(world: World, carrier: Carrier, from: Airport, to: Airport
     /** Days since 1970 at the departure. */
     day,
     wave,
-    // The thousands of a number show its wave.
+    // The thousands of a flight number show its wave.
     number: 1000 * (wave + 1) + world.dice.pick(1000, THROW.departure, from.index, to.index, carrier.index),
     departureMs,
     departureLocalMs,
@@ -131,7 +130,7 @@ export function legOf(world: World, carrier: Carrier, from: Airport, to: Airport
   };
 }
 
-/** Unordered. */
+/** Lists a search's trips, unordered. */
 export function tripsFor(world: World, query: RoundTrip, nowMs: number): Trip[] {
   const from = world.byCode(query.origin);
   const to = world.byCode(query.destination);
@@ -154,7 +153,7 @@ export function tripsFor(world: World, query: RoundTrip, nowMs: number): Trip[] 
   });
 }
 
-/** Deterministic by visit. */
+/** Equal visit numbers give equal orders. */
 export function shuffled<T>(world: World, list: readonly T[], visitNumber: number): T[] {
   const left = [...list];
   return list.flatMap((_, i) => left.splice(world.dice.pick(left.length, THROW.menu, visitNumber, i), 1));

@@ -56,7 +56,7 @@ const MAC_CHARACTERS = 10;
 const LEG = /^([A-Z0-9]{2})(\d{4})-([A-Z]{3})-([A-Z]{3})-(\d{4})(\d\d)(\d\d)$/;
 
 export interface SandboxLowcostOptions extends SandboxOptions {
-  /** Milliseconds of quoting; a fare menu takes half. */
+  /** Milliseconds that a quote takes; a fare menu takes half of it. */
   readonly quotingMs: number;
 }
 
@@ -146,7 +146,7 @@ function extraCents(world: World, trip: Trip, { fare, bags, passengers }: Purcha
   return found && Number(found.amount / 10_000n);
 }
 
-/** The carrier's one kind of extra bag, for all flights together. */
+/** The only extra bag that a carrier sells, priced for all flights together. */
 function bagOf(world: World, { legs }: Trip): SoldBag {
   const cents = 2800 + 200 * world.dice.pick(8, TOPIC.services, legs[0]?.carrier.index);
   return { type: 'checked', most: 2, amount: BigInt(cents * legs.length) * 10_000n, currency: 'USD' };
@@ -172,13 +172,13 @@ async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome> {
   const records = await shop.sales();
   const run = await records.begin({ reference, offerId, passengerCount: passengers.length, nowMs: clock.now() });
   if (run !== null) await buy(shop, records, run, purchase, trip);
-  // Another visit took over: its outcome is unknown here.
+  // No outcome yet: another visit took over.
   const outcome = await records.find(reference, clock.now());
   if (!outcome) throw problem('provider_failed');
   return outcome;
 }
 
-/** Presses the pay button when the till asks for the agreed price. */
+/** Presses the pay button if the till asks for the agreed price. */
 async function buy(shop: Shop, records: Sales, run: string, purchase: Purchase, trip: Trip): Promise<void> {
   const { clock, ticketingMs, world } = shop;
   const { reference } = purchase;
@@ -190,7 +190,7 @@ async function buy(shop: Shop, records: Sales, run: string, purchase: Purchase, 
   await records.press(reference, run, till.totalDecimal, confirmsAtMs);
 }
 
-/** A quoted trip; ids of the future would outlive their lifetime. */
+/** Refuses ids from the future, which would outlive their lifetime. */
 function quotedTrip({ world, clock }: Shop, offerId: string): Trip | null {
   const trip = readOfferId(world, offerId);
   return trip && trip.quotedMinute * 60_000 <= clock.now() + CLOCK_SKEW_MS ? trip : null;
@@ -211,21 +211,21 @@ const soldFare = ({ totalCents, ...content }: PageFare): SoldFare => ({
 });
 
 /**
- * `lowcost:P91204-LIS-BER-20261220.1.t3x9k2.a1b2c3d4e5`: flights, adults, the quote's minute, and a MAC keyed from the
- * seed, so that nothing is stored.
+ * Writes `lowcost:P91204-LIS-BER-20261220.1.t3x9k2.a1b2c3d4e5`: flights, adults, the quote's minute, and a MAC keyed
+ * from the seed, so that nothing is stored.
  */
 function writeOfferId(world: World, trip: Trip): string {
   const body = `${trip.legs.map(legText).join('~')}.${trip.adults}.${trip.quotedMinute.toString(36)}`;
   return `${LOWCOST_PREFIX}${body}.${macOf(world, body)}`;
 }
 
-/** null for another world's quote. */
+/** Null for another world's quote. */
 function readOfferId(world: World, offerId: string): Trip | null {
   if (!offerId.startsWith(LOWCOST_PREFIX) || offerId.length > 120) return null;
   const text = offerId.slice(LOWCOST_PREFIX.length);
   const end = text.lastIndexOf('.');
   const body = text.slice(0, end);
-  // Past the MAC the id is this world's own.
+  // From here on the id is known to be this world's own.
   if (end < 0 || text.slice(end + 1) !== macOf(world, body)) return null;
   const [flights = '', adults = '', minute = ''] = body.split('.');
   const legs = flights.split('~').map((one) => readLeg(world, one));
@@ -250,20 +250,20 @@ function readLeg(world: World, text: string): Leg | null {
   return legs.find((leg) => leg.number === Number(number)) ?? null;
 }
 
-/** A browser's visit to the fare list, in its own order. */
+/** Each visit sees the fares in another order. */
 export const visit = (world: World, trip: Trip, mishap: Scenario, visitNumber: number) => ({
   mishap,
   fares: shuffled(world, mishap === 'sold_out' ? [] : fareMenu(world, trip), visitNumber),
 });
 
 /**
- * Goes up to the pay button without pressing it. Finds the fare by content, as places change, and requires the escrowed
- * price to the cent.
+ * Goes up to the pay button without pressing it. Finds the fare by content, because its place in the list changes, and
+ * requires the escrowed price to the cent.
  */
 export function goToTill(
   { mishap, fares }: ReturnType<typeof visit>,
   { fare, amountDecimal }: Pick<Purchase, 'fare' | 'amountDecimal'>,
-  /** Of bags; null: not sold. */
+  /** Cents for extra bags; null if not sold. */
   extra: number | null = 0,
 ): NothingBought | { readonly kind: 'ready_to_pay'; readonly totalDecimal: string } {
   const chosen = fares.find((one) => fareKey(one) === fareKey(fare));
@@ -277,10 +277,9 @@ export function goToTill(
   return { kind: 'price_differs', foundAmountDecimal: totalDecimal };
 }
 
-/** An offer's life after its quote. */
 const OFFER_LIFE_MS = HOUR_MS;
 
-/** The menu's cheapest fare as an offer. */
+/** Makes an offer of the menu's cheapest fare. */
 function offerOf(world: World, id: string, trip: Trip): Offer {
   const [fare] = fareMenu(world, trip);
   const [leg] = trip.legs;

@@ -5,7 +5,7 @@ import type { Fulfilment, SandboxLowcostOptions } from './fulfilment.ts';
 
 export { fareMenu, type Leg, type PageFare, shuffled, type Trip, tripsFor } from './flights.ts';
 
-/** A deterministic world of lowcost carriers, loaded with the first offer. */
+/** A deterministic world of lowcost carriers, loaded on first use. */
 export function createSandboxLowcost(options: SandboxLowcostOptions): Fulfiller & { close(): Promise<void> } {
   const ask = once(async (): Promise<Fulfilment> => (await import('./fulfilment.ts')).createFulfilment(options));
   return {

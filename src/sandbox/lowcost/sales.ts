@@ -5,19 +5,19 @@ import { openDatabase } from '../../store/index.ts';
 import type { OnTrouble } from '../../store/libsql/index.ts';
 import { airlineMigrations, recordLocator, tickets } from '../airline/index.ts';
 
-/** `begun`: before the pay button; `pressed`: past it; `ended`: given up before it. */
+/** `begun`: before the pay button; `pressed`: after it; `ended`: given up without it. */
 interface SaleTable {
   reference: string;
-  /** The latest visit, which alone can press. */
+  /** The latest visit, the only one that can press. */
   run: string;
   state: 'begun' | 'pressed' | 'ended';
   offer_id: string;
   passenger_count: number;
   paid_amount_decimal: string | null;
   booking_reference: string | null;
-  /** The confirmation's time; null: never. */
+  /** The time of the confirmation; null if it never comes. */
   confirms_at_ms: number | null;
-  /** The reason for giving up, JSON. */
+  /** The reason for giving up, as JSON. */
   outcome: string | null;
   cancelled_at_ms: number | null;
   created_at_ms: number;
@@ -26,10 +26,10 @@ interface SaleTable {
 
 export type Sales = Awaited<ReturnType<typeof openSales>>;
 
-/** Purchases of carriers and our own, shared by a home's processes, without passengers. */
+/** Opens the purchases, carriers' and ours in one. A home's processes share them. No passengers are in them. */
 export async function openSales(path: string, onTrouble?: OnTrouble) {
   const database = await openDatabase<{ lowcost_sales: SaleTable }>(path, airlineMigrations, onTrouble);
-  /** Changes a begun sale of the latest visit. */
+  /** Changes a begun sale, if this visit is its latest. */
   const change = (reference: string, run: string, changed: Updateable<SaleTable>) =>
     database
       .updateTable('lowcost_sales')
@@ -39,7 +39,7 @@ export async function openSales(path: string, onTrouble?: OnTrouble) {
       .where('state', '=', 'begun')
       .executeTakeFirst();
   return {
-    /** Begins a visit or takes over an unpressed one; null past the button. */
+    /** Begins a visit, or takes over an earlier one. Null if the button was pressed. */
     async begin(sale: { reference: string; offerId: string; passengerCount: number; nowMs: number }) {
       const { reference, offerId, passengerCount, nowMs } = sale;
       const run = randomBytes(8).toString('hex');
@@ -64,13 +64,12 @@ export async function openSales(path: string, onTrouble?: OnTrouble) {
         .executeTakeFirst();
       return begun?.run ?? null;
     },
-    /** Ends a visit with nothing bought. */
     async end(reference: string, run: string, outcome: NothingBought, nowMs: number): Promise<void> {
       await change(reference, run, { state: 'ended', outcome: JSON.stringify(outcome), updated_at_ms: nowMs });
     },
     /**
-     * Presses the button as the latest visit. Record and press are one write here; a real carrier needs the record
-     * first.
+     * Presses the button if this visit is the latest. Record and press are one write here; with a real carrier the
+     * record comes first.
      */
     async press(reference: string, run: string, paidDecimal: string, confirmsAtMs: number | null): Promise<boolean> {
       const pressed = await change(reference, run, {
@@ -102,7 +101,7 @@ export async function openSales(path: string, onTrouble?: OnTrouble) {
   };
 }
 
-/** null: not pressed, and a later visit may. */
+/** Null if the button was not pressed: a later visit may press it. */
 function outcomeAt(row: Selectable<SaleTable>, nowMs: number): BookOutcome | null {
   if (row.state === 'begun') return null;
   if (row.state === 'ended') return JSON.parse(row.outcome ?? '{"kind":"offer_gone"}') as NothingBought;

@@ -18,13 +18,13 @@ type SeededPartner = Omit<(typeof SEED.partners)[number], 'type' | 'offering'> &
   readonly offering: z.input<typeof offeringSchema>;
 };
 
-/** Two integration partners and a redirect partner, each with every seeded customer. `path` is at the sandbox platform. */
+/** Two integration partners and a redirect partner, all with all seeded customers. `path`: at the sandbox platform. */
 export const SEEDED_PARTNERS = SEED.partners as readonly SeededPartner[];
 
 interface SeededOrder {
   /** Statuses from AWAITING_FUNDS to the current one. */
   readonly way: readonly OrderStatus[];
-  /** Before the demo began. */
+  /** Age of the order when the demo begins. */
   readonly minutesAgo: number;
   readonly deposit: object;
   readonly columns: Omit<(typeof SEED.orders)[number]['columns'], 'transaction_type'> & {
@@ -42,9 +42,9 @@ export const webhookSecretFile = (home: string, partnerId: string): string =>
   join(home, 'keys', `partner-${partnerId}.webhook`);
 
 /**
- * Seeds partners, customers, keys and orders. Key files come first, never overwritten; the rest is one transaction with
- * its mark, so a crash or a second start repeats safely. Each database records this home's key files; revoked keys stay
- * revoked.
+ * Seeds partners, customers, keys and orders. Key files come first and are never overwritten; the rest is one
+ * transaction with its mark, so a crash or a second start can repeat it safely. Each database gets the keys of this
+ * home's files; revoked keys stay revoked.
  */
 export async function ensureSeed(ports: PartnerPorts): Promise<void> {
   if (ports.environment !== 'demo') return;
@@ -52,7 +52,7 @@ export async function ensureSeed(ports: PartnerPorts): Promise<void> {
   const wanted = keys.map(({ key }) => ports.secrets.hmac('partner seed', key)).join(' ');
   if ((await readMark(ports.store, MARK)) === wanted) return;
   await ports.store.transaction().execute(async (tx) => {
-    // Repeated under the write lock: another process may have seeded.
+    // Checked again under the write lock: another process may have seeded.
     const mark = await readMark(tx, MARK);
     if (mark === wanted) return;
     await seedPartners(ports, tx);

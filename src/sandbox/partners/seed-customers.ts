@@ -51,12 +51,12 @@ function typeOf(value: CustomerData) {
 
 /** Invented customers that meet every rule of the shipped policy. */
 
-// A picture of one pixel.
+// A picture of a single pixel.
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
 
 const PICTURE_HASH = '63ef318d96b5d0d0ceba6e04a4e622b1158335cdc67c49e27839132c6f655058';
 
-/** In storage form; documents end far ahead. */
+/** The customers' data as it is stored; documents expire in 2099. */
 export const SEEDED_CUSTOMER_DATA = PEOPLE.map((person) => {
   const of = (what: string, value: object) => ({
     dataId: `dat_demo_${person.short}_${what}`,

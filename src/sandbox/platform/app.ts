@@ -23,21 +23,21 @@ import {
 } from './behaviour-table.ts';
 import type { Books } from './books.ts';
 
-/** Longer than any caller's patience. */
+/** Longer than any caller waits. */
 const SILENCE_MS = 60_000;
 
 export interface PlatformPorts {
   readonly books: Books;
   readonly clock: Clock;
-  /** The partner's signing secrets; null: nothing can be verified. */
+  /** The partner's signing secrets; null if nothing can be verified. */
   readonly webhookSecrets: (partnerId: string) => Promise<readonly string[] | null>;
-  /** Between updates of an order, ms. */
+  /** Milliseconds between two updates of an order. */
   readonly stepMs: number;
   /** A slow answer's delay, ms. */
   readonly slowMs: number;
 }
 
-/** The partners' paths: `/bank`, `/pix`, `/redirect`. */
+/** The partners with their first path segments: `bank`, `pix`, `redirect`. */
 export const PLATFORM_PARTNERS = SEEDED_PARTNERS.map((partner) => ({
   ...partner,
   slug: partner.path.slice(1),
@@ -48,7 +48,7 @@ type PlatformPartner = (typeof PLATFORM_PARTNERS)[number];
 
 type PlatformCall = Call<PlatformPorts>;
 
-/** Raw bytes, over which the signature is made. */
+/** The raw bytes, which the signature covers. */
 const bodyOf = ({ request }: PlatformCall): Promise<Uint8Array> => readBytes(request, MOST_BODY_BYTES);
 
 const TABLE = tableOf<PlatformPorts>({
@@ -73,8 +73,8 @@ const TABLE = tableOf<PlatformPorts>({
 });
 
 /**
- * The partner platform: takes the specification's two outbound requests, keeps books, and misbehaves on demand
- * (docs/sandbox.md). The service and it share only calls.
+ * The partner platform takes the specification's two outbound requests, keeps books, and misbehaves on demand
+ * (docs/sandbox.md). It shares only calls with the service.
  */
 export const createPlatformApp = (ports: PlatformPorts): { readonly fetch: Serve } => ({
   fetch: createRouter({
@@ -94,7 +94,7 @@ export const createPlatformApp = (ports: PlatformPorts): { readonly fetch: Serve
 async function turnBehaviour(call: PlatformCall): Promise<object> {
   const partner = partnerAt(call.params.partner);
   if (!partner) return failure(404, 'There is no such partner.');
-  // Browsers cannot send this type to another site without asking.
+  // A browser sends this type to another site only after asking it.
   if (!headerOf(call.request, 'content-type')?.startsWith('application/json'))
     return failure(415, 'Send application/json.');
   const given = jsonOf(await bodyOf(call)) as { behaviour?: unknown } | undefined;
@@ -104,7 +104,7 @@ async function turnBehaviour(call: PlatformCall): Promise<object> {
   return { partner: partner.slug, behaviour: name };
 }
 
-/** The platform's two requests (spec/partner-service.md, Outbound). */
+/** A text field of the platform's two requests (spec/partner-service.md, Outbound). */
 const field = text(200);
 
 const direction = z.enum(['ONRAMP', 'OFFRAMP'], { error: 'must be ONRAMP or OFFRAMP.' });
@@ -157,14 +157,13 @@ const redirectOrder = taking('REDIRECT', redirectOrderBody, (order, _partner, re
   };
 });
 
-/** A wanted order with its answer. */
 interface Wanted {
   readonly id: string;
   readonly wanted: Parameters<typeof quoteOf>[1];
   readonly make: (toAmount: string) => object;
 }
 
-/** Verifies and reads an order, then acts. */
+/** Verifies and reads an order, then acts on it. */
 function taking<S extends z.ZodType>(
   type: PlatformPartner['type'],
   schema: S,
@@ -190,7 +189,7 @@ function taking<S extends z.ZodType>(
   };
 }
 
-/** Misbehaves around the one booking of the order. */
+/** Books the order once, and misbehaves before or after that. */
 async function acted(
   { context: ports, request }: PlatformCall,
   partner: PlatformPartner,
@@ -232,7 +231,7 @@ async function acted(
 const partnerAt = (slug: string | undefined): PlatformPartner | undefined =>
   PLATFORM_PARTNERS.find((partner) => partner.slug === slug);
 
-/** The switch goes before the amount. */
+/** The behaviour that the switch sets, else the amount. */
 const behaviourFor = (name: BehaviourName, amount: string): Behaviour =>
   BEHAVIOURS[name === 'normal' ? behaviourOfAmount(amount) : name];
 
@@ -242,7 +241,7 @@ const WORDS: Record<400 | 422 | 503, readonly [reason: string, words: string, he
   503: ['sandbox: outage', 'The partner is not available at the moment.', { 'Retry-After': '1' }],
 };
 
-/** Error bodies: an object in Create Order, a text in Redirect Order. */
+/** Answers with an error: an object in Create Order, a text in Redirect Order. */
 const refusal = (
   partner: PlatformPartner,
   status: number,
@@ -258,7 +257,7 @@ const refusal = (
 
 const failure = (status: number, error: string): HttpResponse => json({ error }, status);
 
-/** Payment instructions with published examples or openly invented numbers. */
+/** Makes payment instructions with published example numbers, or plainly invented ones. */
 function instructionsFor(order: z.output<typeof createOrderBody>, bankName: string): Record<string, string> {
   const common = { paymentMethod: order.paymentMethod, amount: order.fromAmount, currency: order.fromCurrency };
   if (order.type === 'OFFRAMP')

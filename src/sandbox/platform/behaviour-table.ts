@@ -2,18 +2,19 @@ import { HttpResponse } from '../../kernel/http.ts';
 import { decimalOf, unitsOf } from '../../kernel/money.ts';
 
 /**
- * Behaviours of a partner (admin route) or an order (last four decimals, docs/sandbox.md). `once`: its first call only.
+ * A behaviour of a partner (by an admin route) or an order (by its last four decimals, docs/sandbox.md). `once`: only
+ * at the order's first call.
  */
 export interface Behaviour {
-  /** Amounts that end in these four decimals behave so. */
+  /** Amounts with these four decimals get this behaviour. */
   readonly decimals?: string;
-  /** Refuses before any write. */
+  /** Refuses before anything is written. */
   readonly before?: { readonly status: 400 | 422 | 503; readonly once?: true };
-  /** Spoils a written order's answer. */
+  /** Spoils the answer after the order was written. */
   readonly answer?: { readonly kind: keyof typeof MISANSWERS; readonly once?: true };
   /** Refuses repetitions as duplicates, as careless platforms do. */
   readonly refusesRepeats?: true;
-  /** The order's further way. */
+  /** How the order goes on after it was accepted. */
   readonly outcome?: Outcome;
 }
 
@@ -26,11 +27,11 @@ export const right = (answer: string) => new HttpResponse(200, answer, JSON_TYPE
 const changed = (change: object) => (answer: string) =>
   right(JSON.stringify({ ...(JSON.parse(answer) as object), ...change }));
 
-/** Right answers, given late, torn, or with forbidden content. */
+/** Ways to give the right answer late, torn, or with forbidden content. */
 export const MISANSWERS = {
   slow: right,
   silent: right,
-  /** Announces the whole answer and sends half. */
+  /** Announces the length of the whole answer and sends half of it. */
   torn: (answer) =>
     new HttpResponse(200, answer.slice(0, Math.floor(answer.length / 2)), {
       ...JSON_TYPE,
@@ -89,15 +90,15 @@ export const MAGIC_DECIMALS = Object.fromEntries(
   }),
 ) as Readonly<Record<string, BehaviourName>>;
 
-/** Needs exactly four decimals. */
+/** Only exactly four decimals count. */
 export function behaviourOfAmount(amount: string): BehaviourName {
   return MAGIC_DECIMALS[/\.(\d{4})$/.exec(amount)?.[1] ?? ''] ?? 'normal';
 }
 
-/** An update by the platform. */
+/** An update that the platform sends. */
 export interface Step {
   readonly status: string;
-  /** @param toAmount the order's promised decimal */
+  /** @param toAmount the amount that the platform promised, a decimal */
   readonly details: (orderId: string, toAmount: string) => Readonly<Record<string, unknown>>;
 }
 
@@ -119,7 +120,7 @@ const returned = (orderId: string, reason: string) => ({
   returnDetails: { reason, refundReferenceId: `ref_${orderId}` },
 });
 
-/** Steps after AWAITING_FUNDS, by outcome. */
+/** The steps after AWAITING_FUNDS, by outcome. */
 export const STEPS = {
   processed: PAID,
   reviewed: [{ status: 'IN_REVIEW', details: plain }, ...PAID],

@@ -5,15 +5,15 @@ export interface BookedOrder {
   readonly orderId: string;
   readonly partner: string;
   readonly digest: string;
-  /** The JSON answer of all its calls. */
+  /** The JSON that answers each of its calls. */
   readonly answer: string;
   readonly outcome: Outcome;
   readonly steps: number;
-  /** The order's version by the service's last answer. */
+  /** The order's version in the service's last answer. */
   readonly version: number;
   /** Consecutive refusals of the next update. */
   readonly attempts: number;
-  /** null: no further update. */
+  /** Null if no update is left. */
   readonly dueAtMs: number | null;
 }
 
@@ -31,7 +31,7 @@ const TABLES = `
   create table if not exists behaviours (partner text primary key, behaviour text not null);
 `;
 
-/** Another company's books, opened at the first call; orders are idempotent by id and survive restarts. */
+/** Opens the books of another company. Orders are idempotent by id and survive restarts. */
 export function openBooks(path: string) {
   const { close, insert, rows, run } = openBook(path, TABLES);
   const find = (partner: string, orderId: string): BookedOrder | null =>
@@ -40,11 +40,11 @@ export function openBooks(path: string) {
     close,
     find,
 
-    /** Counts calls about an order, with this one. */
+    /** Counts the calls about an order, including this one. */
     countCall: (partner: string, orderId: string): number =>
       insert('calls', { partner, orderId, count: 1 }, 'on conflict do update set count = count + 1')?.count ?? 0,
 
-    /** Keeps an existing order. */
+    /** Returns an existing order as it is. */
     book(order: Pick<BookedOrder, 'orderId' | 'partner' | 'digest' | 'answer' | 'outcome' | 'dueAtMs'>): BookedOrder {
       insert('orders', { ...order, steps: 0, version: 1, attempts: 0, leaseUntilMs: 0 }, 'on conflict do nothing');
       const booked = find(order.partner, order.orderId);
@@ -64,7 +64,7 @@ export function openBooks(path: string) {
       rows<{ atMs: number | null }>('select min(due_at_ms) as at_ms from orders where due_at_ms is not null')[0]
         ?.atMs ?? null,
 
-    /** Leases one order with a due update. */
+    /** Takes a lease on one order with a due update. */
     claimDue(nowMs: number): BookedOrder | null {
       const leaseUntilMs = nowMs + LEASE_MS;
       const [order] = rows<BookedOrder>(
@@ -76,7 +76,6 @@ export function openBooks(path: string) {
       return order ?? null;
     },
 
-    /** Saves an update's outcome. */
     moved: ({ partner, orderId, steps, version, attempts, dueAtMs }: BookedOrder): void =>
       run(
         `update orders set steps = ?, version = ?, attempts = ?, due_at_ms = ?, lease_until_ms = 0

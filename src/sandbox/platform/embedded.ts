@@ -12,7 +12,7 @@ import { moveDue } from './mover.ts';
 
 const SLOW_MS = 3_000;
 
-/** The platform of `farelock sandbox platform` within a demo, its books under the home and closed after each call. */
+/** Runs the sandbox platform within a demo's process: its books are in the home, and closed after each call. */
 async function withBooks<T>(ports: PartnerPorts, work: (books: Books) => Promise<T>): Promise<T> {
   const books = openBooks(join(ports.home, 'sandbox-platform.db'));
   try {
@@ -23,7 +23,7 @@ async function withBooks<T>(ports: PartnerPorts, work: (books: Books) => Promise
   }
 }
 
-/** Written under the row's lock, so that the later process writes both's remaining work. */
+/** Writes under the row's lock, so that the later of two processes writes what both have left. */
 async function publishDue(store: Store, books: Books): Promise<void> {
   await store.transaction().execute(async (tx) => {
     await tx
@@ -40,7 +40,6 @@ async function publishDue(store: Store, books: Books): Promise<void> {
   });
 }
 
-/** Answers an outbound request within this process. */
 export const answerEmbedded = (ports: PartnerPorts, request: HttpRequest): Promise<HttpResponse> =>
   withBooks(ports, async (books) => {
     const app = createPlatformApp({
@@ -59,13 +58,13 @@ export const answerEmbedded = (ports: PartnerPorts, request: HttpRequest): Promi
     });
     const response = await app.fetch(request);
     const announced = response.headers['content-length'];
-    // A torn answer, which a socket would notice.
+    // A torn answer: a socket would notice it.
     if (announced !== undefined && Number(announced) !== Buffer.byteLength(response.body ?? ''))
       throw new Error('the answer was cut off');
     return response;
   });
 
-/** Sends due updates with the partners' keys through the service's door. */
+/** Sends due updates to the service over HTTP within the process, with the partners' keys. */
 export const moveEmbedded = (ports: PartnerPorts): Promise<number> =>
   withBooks(ports, (books) => {
     const fetchProcedure = createPartnerHttp(ports);

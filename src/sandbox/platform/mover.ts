@@ -10,23 +10,23 @@ interface MoverPorts extends Pick<PlatformPorts, 'books' | 'clock' | 'stepMs'> {
   readonly serviceUrl: string;
   /** `<svc>` of its procedure paths. */
   readonly serviceName: string;
-  /** The partner's API key; null: its orders stay. */
+  /** The partner's API key; null if its orders stay as they are. */
   readonly keyOf: (partnerId: string) => Promise<string | null>;
 }
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 10_000;
 
-/** Consecutive refusals before an order is left alone. */
+/** Consecutive refusals after which an order is left alone. */
 const MOST_REFUSALS = 40;
 
-/** The pause after a missing answer. */
+/** The pause after a call without an answer. */
 const UNHEARD_WAIT_MS = 2_000;
 
 /**
- * Advances orders by UpdateOrder with the platform's key. Updates name their version, so orders moved elsewhere are
- * left alone, and keep their Idempotency-Key until answered, so lost answers are not applied twice; a refusal gets a
- * new key, as the old one would repeat it. @returns accepted updates
+ * Advances orders by UpdateOrder with the partner's key. An update names the order's version, so orders that others
+ * moved stay. It keeps its Idempotency-Key until it is answered, so it is applied once; a refused update gets a new
+ * key, because the old one would repeat the refusal. @returns the number of accepted updates
  */
 export async function moveDue(ports: MoverPorts): Promise<number> {
   const { books, clock } = ports;
@@ -66,7 +66,7 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
       }),
       signal: AbortSignal.timeout(10_000),
     })
-    // Without an answer it is sent again.
+    // An update without an answer is sent again.
     .catch(() => null);
   const isTaken = response !== null && response.status >= 200 && response.status < 300;
   const next = isTaken ? versionIn(response) : null;
@@ -80,17 +80,16 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
     books.moved({ ...order, dueAtMs: clock.now() + UNHEARD_WAIT_MS });
     return false;
   }
-  // Moved elsewhere, or cannot go there: stop scripting it.
+  // Others moved the order, or it cannot make this step: stop scripting it.
   const isOver = response.status === 409 || response.status === 400 || attempts + 1 >= MOST_REFUSALS;
   const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(10, attempts));
   books.moved({ ...order, attempts: attempts + 1, dueAtMs: isOver ? null : clock.now() + waitMs });
   return false;
 }
 
-/** The platform's promised amount. */
 const toAmountOf = ({ answer }: BookedOrder): string => (JSON.parse(answer) as { toAmount: string }).toAmount;
 
-/** null for a torn or foreign answer, as if none had come. */
+/** Null for a torn or foreign answer, which counts as none. */
 function versionIn(response: HttpResponse): number | null {
   const body = jsonOf(Buffer.from(response.body ?? '')) as { order?: { version?: unknown } } | null | undefined;
   return typeof body?.order?.version === 'number' ? body.order.version : null;
