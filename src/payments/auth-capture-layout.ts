@@ -4,7 +4,7 @@ import { MEMO_PROGRAM, verifyEd25519 } from '../solana/index.ts';
 import { type Accepted, insist, type Place, Refusal } from './auth-capture-terms.ts';
 import { computeFault, LIGHTHOUSE_PROGRAM, readTransaction, type SentTransaction } from './inspection.ts';
 
-/** The layouts of transactions that a facilitator signs as the fee payer: it refuses every other one. */
+/** The only transaction layouts that a facilitator signs as fee payer. */
 
 type SentInstruction = SentTransaction['instructions'][number];
 
@@ -16,7 +16,7 @@ function readSent(base64: string): SentTransaction {
   return sent;
 }
 
-/** Checks that exactly these accounts sign, the fee payer first, and that `by` has. */
+/** Checks that exactly the accounts `wanted` sign, the fee payer first, and that `by` has signed. */
 function insistSigners(sent: SentTransaction, wanted: readonly Address[], by: Address): void {
   insist(!sent.usesLookupTables, 'transaction_layout', 'address lookup tables are not accepted');
   insist(sent.signers[0] === wanted[0], 'signers', 'the fee payer is not the one of the requirements');
@@ -28,7 +28,7 @@ function insistSigners(sent: SentTransaction, wanted: readonly Address[], by: Ad
   insist(verifyEd25519(key, sent.messageBytes, signature), 'signers', `the signature of ${by} is not valid`);
 }
 
-/** The instructions behind the two of the compute budget, which come first in either order. */
+/** The instructions after the two compute budget instructions, which come first in either order. */
 function insistBudget({ instructions }: SentTransaction): SentInstruction[] {
   const [first, second, ...rest] = instructions;
   const fault = computeFault(first, second);
@@ -42,11 +42,11 @@ const isSame = (sent: SentTransaction, found: SentInstruction | undefined, wante
   found.accounts.length === (wanted.accounts?.length ?? 0) &&
   found.accounts.every((index, at) => sent.accounts[index] === wanted.accounts?.[at]?.address);
 
-/** The signature as fee payer counts wherever its account is named: only `at` is meant. */
+/** Checks whether the fee payer is named anywhere but at `at`: its signature would authorise that, too. */
 const namesFeePayer = (one: SentInstruction | undefined, at: number | null): boolean =>
   one?.accounts.some((index, place) => index === 0 && place !== at) ?? false;
 
-/** A collect transaction: budget, the vault's account where it is made, Authorize, then memos and assertions. */
+/** Inspects a collect transaction: budget, creation of the vault (optional), Authorize, memos and assertions. */
 export async function inspectAuthorize(transaction: string, accepted: Accepted, place: Place): Promise<Uint8Array> {
   const { feePayer, memo } = accepted.extra;
   const { terms, escrow, vault, programId } = place;
@@ -80,7 +80,7 @@ export async function inspectAuthorize(transaction: string, accepted: Accepted, 
   return new Uint8Array(Buffer.from(transaction, 'base64'));
 }
 
-/** A refund transaction: budget, the consent, RefundCaptured; signed by its funder. */
+/** Inspects a refund transaction that its funder has signed: budget, consent, RefundCaptured. */
 export function inspectRefund(
   transaction: string,
   wanted: {

@@ -12,11 +12,11 @@ import { associatedTokenAddress, type Cluster, genesisOf } from '../solana/index
 
 export { genesisOf };
 
-/** The scheme's words on the wire, and what the chain makes of them (docs/auth-capture-svm.md). */
+/** The scheme's messages, and the instructions that they become on chain (docs/auth-capture-svm.md). */
 
 export const SCHEME = 'auth-capture';
 const PREFIX = 'invalid_auth_capture_svm_';
-/** A transaction's way to the chain, in seconds: deadlines that are nearer are refused. */
+/** The seconds that a transaction needs to land: nearer deadlines are refused. */
 export const LEAST_LEAD_S = 6;
 
 export const REASONS = [
@@ -97,7 +97,7 @@ const identity = { payer: address, nonce: hash, salt: hash };
 
 const collect = z.looseObject({ ...identity, transaction: base64 });
 
-/** Lifecycle payloads: in the request that brought it, beside the client's own fields. */
+/** In every lifecycle payload. Within the paying request the server adds these to the client's fields. */
 const consented = {
   ...identity,
   openedAt: z.int().min(0),
@@ -144,7 +144,7 @@ export function termsOf(accepted: Accepted, { payer, nonce }: Pick<Collect, 'pay
   };
 }
 
-/** The terms that a payload names, and their place on chain. @throws Refusal `salt_mismatch`, `terms_mismatch` */
+/** Finds the terms that a payload names, and their addresses. @throws Refusal `salt_mismatch`, `terms_mismatch` */
 export async function placeOf(accepted: Accepted, payload: Pick<Collect, 'payer' | 'nonce' | 'salt'>) {
   const { nonce = payload.nonce } = accepted.extra;
   insist(payload.nonce === nonce, 'terms_mismatch', 'the nonce is not that of the requirements');
@@ -160,10 +160,10 @@ export async function placeOf(accepted: Accepted, payload: Pick<Collect, 'payer'
 
 export type Place = Awaited<ReturnType<typeof placeOf>>;
 
-/** Fields of which nothing may differ between the requirements and what the client accepted. */
+/** Fields that must be equal in the requirements and in what the client accepted. */
 const FIXED = ['program', 'genesis', 'feePayer', 'captureAuthorizer', 'receiverAuthorizer', 'memo', 'nonce'] as const;
 
-/** Compares what the client accepted with the requirements, deadlines apart. @throws Refusal `terms_mismatch` */
+/** Compares all that the client accepted, but amount and deadlines, with what is required. @throws Refusal */
 export function insistAccepted(accepted: Accepted, wanted: Accepted): void {
   for (const name of ['network', 'asset', 'payTo'] as const)
     insist(accepted[name] === wanted[name], 'terms_mismatch', `${name} differs from the requirements`);
@@ -175,7 +175,7 @@ export function insistAccepted(accepted: Accepted, wanted: Accepted): void {
     );
 }
 
-/** A server may count deadlines from each answer: those of a challenge are older, by `maxTimeoutSeconds` at most. */
+/** Accepts deadlines up to `maxTimeoutSeconds` older: a server may count them anew in each answer. */
 export function insistRecent(accepted: Accepted, wanted: Accepted): void {
   for (const name of ['captureDeadline', 'refundDeadline'] as const) {
     const behind = wanted.extra[name] - accepted.extra[name];
@@ -184,10 +184,10 @@ export function insistRecent(accepted: Accepted, wanted: Accepted): void {
   }
 }
 
-/** An operation that is consented to. */
+/** An operation, as the receiver consents to it. */
 export interface Wanted {
   readonly type: Operation;
-  /** Of a capture or a refund. */
+  /** For a capture or a refund. */
   readonly amount?: bigint;
   readonly release?: boolean;
   readonly funder?: Address;
@@ -197,9 +197,9 @@ export interface Wanted {
 }
 
 /**
- * The instruction of an operation. Its data, which is what is consented to, is the same whatever `on` says.
- * @param on who gets the rents, by the escrow account; and whether the rest stays in the vault for a sweep, because the
- * payer has no usable token account
+ * Builds the instruction of an operation. Its data, to which the receiver consents, does not depend on `on`.
+ * @param on `rentPayer` as in the escrow account; `leaves`: the rest stays in the vault for a sweep, because the payer
+ * has no usable token account
  */
 export async function operationInstruction(
   { terms, escrow, vault, programId }: Place,
@@ -233,7 +233,7 @@ export async function operationInstruction(
 export const consentTo = (allowed: Instruction, openedAt: number): Uint8Array =>
   consentMessage(allowed, BigInt(openedAt));
 
-/** @throws Refusal `simulation` where the cluster would refuse a transaction */
+/** @throws Refusal `simulation` if the cluster would refuse the transaction */
 export async function insistSimulated(cluster: Pick<Cluster, 'simulate'>, wire: Uint8Array): Promise<void> {
   const { err, logs } = await cluster.simulate(wire, { verifySignatures: false });
   const why = JSON.stringify(err, (_key, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));

@@ -15,11 +15,11 @@ import {
 import type { Demand, SentAuthorization, SentPayment } from './protocol.ts';
 import type { AuthorizationAsked } from './terms.ts';
 
-/** The scheme `auth-capture` at our own paywall: its quotes, journal and replay are those of `exact`. */
+/** The scheme `auth-capture` at our own paywall: quotes, journal and replay work as for `exact`. */
 
 const TRANSACTION_LIFE_S = 60;
 
-/** The requirements of a payment by an authorization, whose capture is ours to send later. */
+/** Builds the requirements of a payment by an authorization, which we capture later. */
 export function requirementsToAuthorize({ quote, network, feePayer }: Demand, terms: AuthorizationAsked) {
   return {
     scheme: SCHEME,

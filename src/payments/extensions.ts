@@ -4,7 +4,7 @@ import { canonicalJson } from '../kernel/json.ts';
 import type { Signer } from '../solana/index.ts';
 import type { Answered, Offer, ProtocolPorts } from './protocol.ts';
 
-/** `payment-identifier`: a payment's name, chosen by its client. */
+/** `payment-identifier`: an id that the client chooses for its payment. */
 const PAYMENT_IDENTIFIER = {
   info: { required: false },
   schema: {
@@ -19,12 +19,12 @@ const PAYMENT_IDENTIFIER = {
 
 const OFFER_RECEIPT = 'offer-receipt';
 
-/** A preference of HTTP's `Prefer`. */
+/** A preference in the header `Prefer`. */
 const ASKS_FOR_OFFERS = /(?:^|[,\s])signed-offers(?:[,;\s]|$)/i;
 
 /**
- * x402's extensions, as a 402 declares them. Signed offers are there on request alone: with them the head would not fit
- * into the 4 KB that a proxy may keep for it, and each client that pays would send them back.
+ * Builds the x402 extensions of a 402. Signed offers are included only on request: with them the headers would exceed
+ * the 4 KB that some proxies allow, and every paying client would send them back.
  */
 export const declared = (offer: Offer, accepts: readonly Terms[], { prefer = '' }: HttpHeaders, key: Signer) => ({
   'payment-identifier': PAYMENT_IDENTIFIER,
@@ -39,7 +39,7 @@ export const declared = (offer: Offer, accepts: readonly Terms[], { prefer = '' 
   ...(offer.discovery && { bazaar: offer.discovery }),
 });
 
-/** The receipt of an answer that was paid and given, the same for each copy; by the fee payer of the payment itself. */
+/** Builds the receipt of a paid answer, equal for every copy and signed by the payment's own fee payer. */
 export function receiptOf({ row, sent, url }: Answered, settled: Settled, { feePayer, feePayers }: ProtocolPorts) {
   const [named] = sent.signers;
   const key = named && feePayers?.has(named) ? feePayers.signer(named) : feePayer;
@@ -76,14 +76,14 @@ const received = (atMs: number, resourceUrl: string, { payer, network, transacti
   ...{ version: 1, network, resourceUrl, payer, issuedAt: seconds(atMs), transaction },
 });
 
-/** A compact JWS. Its `kid` is the key itself, as a did:key: the fee payer that the challenge names. */
+/** Signs a compact JWS. Its `kid` is the public key as a did:key: the fee payer that the challenge names. */
 function signed(key: Signer, payload: object) {
   const header = { alg: 'EdDSA', kid: didOf(key) };
   const input = [JSON.stringify(header), canonicalJson(payload)].map(base64url).join('.');
   return { format: 'jws', signature: `${input}.${base64url(key.sign(Buffer.from(input)))}` };
 }
 
-/** Multicodec's prefix of an Ed25519 key, and the key, in base58. */
+/** Encodes Multicodec's prefix for Ed25519 and the key in base58. */
 const didOf = ({ address }: Signer): string =>
   `did:key:z${getBase58Decoder().decode(new Uint8Array([0xed, 0x01, ...getAddressEncoder().encode(address)]))}`;
 

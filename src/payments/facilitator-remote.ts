@@ -13,7 +13,7 @@ import { readPayload } from './x402-payload.ts';
 
 const TIMEOUT_MS = 20_000;
 
-/** The account that the facilitator pays network fees from: part of every challenge. */
+/** Asks the facilitator for its fee payer, which every challenge names. */
 export async function feePayerOf(url: string, network: string): Promise<string> {
   const { kinds } = await pendingUnless(() => client(url).getSupported());
   const kind = kinds.find((one) => one.x402Version === 2 && one.scheme === 'exact' && one.network === network);
@@ -25,9 +25,9 @@ export async function feePayerOf(url: string, network: string): Promise<string> 
 }
 
 /**
- * A remote facilitator over x402's HTTP interface. Its signature comes with its answer, and a repeated request may be
- * refused although the payment settled: after a lost answer we look for the signed message on chain first, and send the
- * payload again only while it can land. Only refusals before sending are certain. Our own checks are the same.
+ * Settles by a remote facilitator over x402's HTTP interface. Only its answer has its signature, and it may refuse a
+ * repeated request although the payment settled. So after a lost answer we look for the signed message on chain first,
+ * and send the payload again only while it can land. Only refusals before sending are certain. Our own checks run too.
  */
 export function createRemoteFacilitator(ports: {
   readonly url: string;
@@ -43,13 +43,13 @@ export function createRemoteFacilitator(ports: {
       if (answer.success) return { kind: 'settled', transaction: answer.transaction };
       if (!mayHaveBeenSent && REFUSED_BEFORE_SENDING.test(answer.errorReason ?? ''))
         return { kind: 'failed', reason: answer.errorReason ?? 'refused' };
-      // `settlement_pending` names what was sent: quicker to look at than a history, and believed no more than that.
+      // `settlement_pending` names the sent transaction. Checking that one is quicker than searching a history.
       const named = answer.transaction as Signature;
       return named && (await hasLandedAs(cluster, named, messageBytes))
         ? { kind: 'settled', transaction: named }
         : { kind: 'unknown' };
     } catch {
-      // Every error of a settle call leaves its outcome open: it may have been carried out all the same.
+      // After any error of the settle call the payment may still have settled.
       return { kind: 'unknown' };
     }
   };
@@ -88,7 +88,7 @@ function keptOf(row: Settlement): { readonly header: string; readonly requiremen
   return JSON.parse(row.transaction) as { header: string; requirements: Requirements };
 }
 
-/** Asks the chain about a payment; `open` while it may still land, or where it can't be asked now. */
+/** Looks for a payment on chain; `open` while it may still land, or if the chain can't be asked now. */
 async function outcomeOnChain(
   ports: { readonly cluster: Cluster; readonly clock: Clock },
   row: Settlement,
@@ -116,7 +116,7 @@ async function outcomeOnChain(
   }
 }
 
-/** Reasons that x402's own facilitators give for what they read in a payload, before they send anything. */
+/** Reasons for which x402's own facilitators refuse a payload before they send anything. */
 const REFUSED_BEFORE_SENDING = /^invalid_exact_svm_(payload(?!.*simulation)|unsupported|network|fee_payer)/;
 
 const client = (url: string) => new HTTPFacilitatorClient({ url, timeoutMs: TIMEOUT_MS });

@@ -11,7 +11,7 @@ import type { Demand, SentPayment } from './protocol.ts';
 import type { Facilitator, Outcome, Verdict } from './settling.ts';
 import { requirementsOf } from './x402.ts';
 
-/** Verifies by the package, settles by the journal: the package's `settle` calls a payment with a lost answer unpaid. */
+/** Verifies by the x402 package but settles by our journal: its `settle` reports a lost answer as unpaid. */
 export function createSvmFacilitator(ports: {
   readonly cluster: Cluster;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export function createSvmFacilitator(ports: {
   const outcomeOf = async (row: Settlement): Promise<Outcome | 'open'> => {
     const landing = await landingOf(ports, signed(row), { exclusive: false });
     if (landing.kind === 'landed') return { kind: 'settled', transaction: signatureOf(signed(row).wire) };
-    // On another fork the same bytes can still succeed.
+    // Until it is final, the same bytes can still succeed on another fork.
     if (landing.kind === 'failed' && landing.final)
       return { kind: 'failed', reason: `it failed on chain: ${describe(landing.err)}` };
     if (landing.kind === 'dead') return { kind: 'failed', reason: 'its blockhash expired before it landed' };
@@ -50,8 +50,8 @@ export function createSvmFacilitator(ports: {
         return unlessUnknown(async () => {
           const known = await outcomeOf(row);
           if (known !== 'open') return known;
-          // Never sent before, refused by the first node, and not on chain: only we have our signature, so it
-          // can't land later.
+          // Never sent before, refused by the first node, and not on chain. Only we have our signature, so it can't
+          // land later.
           if (isProblem(error, 'transaction_failed'))
             return { kind: 'failed', reason: describe(error.detail?.error ?? error.message) };
           throw error;
@@ -65,7 +65,7 @@ export function createSvmFacilitator(ports: {
         try {
           return { kind: 'settled', transaction: await cluster.send(signed(row).wire) };
         } catch (error) {
-          // A refusal says nothing here: an earlier send may have landed, and spent the very money it now lacks.
+          // A refusal proves nothing here: an earlier send may have landed, and spent the money that is missing now.
           const late = await outcomeOf(row);
           if (late !== 'open') return late;
           throw error;
@@ -74,7 +74,7 @@ export function createSvmFacilitator(ports: {
   };
 }
 
-/** Only what the cluster said, or didn't, leaves the outcome open; anything else is a fault of ours. */
+/** Turns a cluster's error or silence into an unknown outcome; any other error is a bug of ours. */
 async function unlessUnknown(ask: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await ask();
@@ -87,7 +87,7 @@ async function unlessUnknown(ask: () => Promise<Outcome>): Promise<Outcome> {
 async function verify(cluster: Cluster, feePayer: Signer, sent: SentPayment, demand: Demand): Promise<Verdict> {
   const fault = await whyNotValid(cluster, feePayer, sent, demand);
   if (fault !== null) return { valid: false, reason: fault };
-  // The blockhash of the transaction is not newer than the newest one, so it does not outlive it either.
+  // The transaction's blockhash expires no later than the latest one.
   const latest = await cluster.latestBlockhash();
   return { valid: true, payer: sent.signers[1] ?? '', lastValidBlockHeight: asInteger(latest.lastValidBlockHeight) };
 }
@@ -122,7 +122,7 @@ async function simulated(cluster: Cluster, wire: Uint8Array): Promise<string | n
 const whyNotLanding = (cluster: Cluster, feePayer: Signer, sent: SentPayment): Promise<string | null> =>
   simulated(cluster, countersign(feePayer, sent.transaction));
 
-/** x402 has a form of its own for the transaction, which its package knows. */
+/** Checks the form that x402 prescribes for the transaction, which its package knows. */
 async function whyNotByPackage(
   cluster: Cluster,
   feePayer: Signer,
@@ -130,7 +130,7 @@ async function whyNotByPackage(
   demand: Demand,
 ): Promise<string | null> {
   const requirements = requirementsOf(demand);
-  // The package reports any error of the simulation as an invalid payment; ours to tell an outage apart.
+  // The package reports any error of the simulation as an invalid payment, so we keep an outage apart ourselves.
   let outage: unknown;
   const scheme = new ExactSvmScheme(
     {
@@ -180,7 +180,7 @@ function signed(row: Settlement): SignedBytes {
   };
 }
 
-/** The token program's first error, in the transfer: not enough money. */
+/** Custom error 1 of the third instruction, the transfer: the token program's `InsufficientFunds`. */
 const inWords = (err: unknown): string =>
   describe(err) === '{"InstructionError":[2,{"Custom":1}]}' ? 'the payer does not hold enough' : describe(err);
 

@@ -7,13 +7,13 @@ import {
 } from '@solana/kit';
 import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM, verifyEd25519 } from '../solana/index.ts';
 
-/** A transaction that could be read. Nothing of it has been verified. */
+/** A parsed transaction, of which nothing has been verified. */
 export type SentTransaction = Exclude<ReturnType<typeof readTransaction>, string>;
 type SentInstruction = SentTransaction['instructions'][number];
 
 const MOST_TRANSACTION_BYTES = 1232;
 
-/** Reads a transaction in base64. @returns why it is none, as text */
+/** Parses a transaction in base64. @returns the reason as text if it is not one */
 export function readTransaction(transaction: string) {
   const wire = Buffer.from(transaction, 'base64');
   if (wire.length === 0 || wire.length > MOST_TRANSACTION_BYTES || wire.toString('base64') !== transaction) {
@@ -49,9 +49,9 @@ export function readTransaction(transaction: string) {
 }
 
 const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
-/** Assertions that wallets such as Phantom add; they move nothing. */
+/** Its assertions, which wallets such as Phantom add, move nothing. */
 export const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
-/** The fee payer's limits: 100,000 units at 0.1 lamport each are 10,000 lamports, in whichever way they are made up. */
+/** The fee payer pays 100,000 units at 0.1 lamport at most. Our own check only limits the product, 10,000 lamports. */
 export const MOST_COMPUTE_UNITS = 100_000;
 export const MOST_PRICE_MICROLAMPORTS = 100_000;
 const MOST_PRIORITY_MICROLAMPORTS = BigInt(MOST_COMPUTE_UNITS) * BigInt(MOST_PRICE_MICROLAMPORTS);
@@ -64,13 +64,13 @@ const TRANSFER_CHECKED = 12;
 interface Expected {
   readonly feePayer: string;
   readonly asset: string;
-  /** Absent where the package verifies too: it derives the payee's account, which costs milliseconds each time. */
+  /** Absent if the package verifies too: it also derives the payee's account, which takes milliseconds. */
   readonly payTo?: string;
   readonly amount: bigint;
   readonly memo: string;
 }
 
-/** The text of the one memo instruction, null when there is none or several. */
+/** The text of the only memo instruction; null if there is none or several. */
 export function memoOf(sent: SentTransaction): string | null {
   const memos = sent.instructions.filter((one) => one.program === MEMO_PROGRAM);
   const [memo] = memos;
@@ -78,8 +78,8 @@ export function memoOf(sent: SentTransaction): string | null {
 }
 
 /**
- * Finds why the signed transaction is not the wanted payment, beside the package: a simulation checks no signatures. The
- * fee payer may appear in no instruction, or our signature on the fee would sign for that too.
+ * Finds why a signed transaction is not the expected payment. The package does not suffice: a simulation checks no
+ * signatures. No instruction may name the fee payer, because our signature for the fee would authorise that, too.
  */
 export async function whyNotPayable(sent: SentTransaction, expected: Expected): Promise<string | null> {
   const [feePayer, payer] = sent.signers;
@@ -103,7 +103,7 @@ export async function whyNotPayable(sent: SentTransaction, expected: Expected): 
   );
 }
 
-/** Reads unit limit and unit price in either order. Their product is what the fee payer pays beside signatures. */
+/** Checks unit limit and unit price, in either order: the fee payer pays their product on top of the signatures. */
 export function computeFault(...pair: readonly (SentInstruction | undefined)[]): string | null {
   const settingOf = (kind: number, bytes: number) =>
     pair.find((one) => one?.program === COMPUTE_BUDGET_PROGRAM && one.data[0] === kind && one.data.length === bytes);

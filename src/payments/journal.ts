@@ -37,13 +37,13 @@ const UNSIGNED = {
 /** The settlement journal: a row per payment and quote, both unique, held by a lease; a fence guards each write. */
 export function createJournal(ports: LeasePorts & { readonly store: Store }) {
   const { store, clock } = ports;
-  /** Held rows that were written for the last time. */
+  /** Held rows that have reached their last state. */
   const ended = new Set<string>();
   const nameOf = (row: Settlement) => `${row.payment_key} ${row.fence}`;
   const orphaned = (limit: number) =>
     store
       .selectFrom('settlements')
-      // In the words of the index over what is under way.
+      // In the words of the index `settlements_open`, so that it is used.
       .where(sql<SqlBool>`state in ('claimed', 'performed', 'settling')`)
       .where('updated_at_ms', '>', 0)
       .where(leaseIsOver(leaseTime(store, clock), LEASE_MS))
@@ -53,7 +53,7 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
     find: (key: string): Promise<Settlement | undefined> =>
       store.selectFrom('settlements').selectAll().where('payment_key', '=', key).executeTakeFirst(),
 
-    /** The payment that has this name of its payer's now. */
+    /** The payer's payment with this `payment_id`, unless it failed. */
     named: ({ payer, payment_id }: NewSettlement): Promise<Settlement | undefined> =>
       store
         .selectFrom('settlements')
@@ -63,7 +63,7 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
         .where(sql<SqlBool>`payment_id is not null and state <> 'failed'`)
         .executeTakeFirst(),
 
-    /** null when the payment, its quote or its name is held already. */
+    /** Null if the payment, its quote or its `payment_id` is claimed already. */
     async claim(one: NewSettlement): Promise<Settlement | null> {
       const now = clock.now();
       const row: Settlement = {
@@ -75,7 +75,7 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
         created_at_ms: now,
         updated_at_ms: now,
       };
-      // A claim alone means nothing: our signature counts, and comes after it.
+      // A power cut may take a claim back: only our signature counts, and comes later.
       const made = await regained(store)
         .insertInto('settlements')
         .values({ ...row, lease_until_ms: leaseTime(store, clock)(LEASE_MS) })
@@ -86,19 +86,19 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
 
     overtake: (row: Settlement): Promise<Settlement | null> => takeRow(ports, SETTLEMENTS, row.payment_key),
 
-    /** Works while the lease is renewed, then frees it unless finished, so that a retry goes on at once. */
+    /** Runs `work` while it renews the lease, then frees an unfinished row, so that a retry goes on at once. */
     async hold<T>(row: Settlement, work: () => Promise<T>): Promise<T> {
       const holding = nameOf(row);
       try {
         return await whileHeld(ports, SETTLEMENTS, row, work);
       } finally {
-        // A payment that has ended is not held.
+        // A payment that has ended needs no release.
         if (!ended.delete(holding))
           await unlessLost(() => markRow(store, SETTLEMENTS, row, { lease_until_ms: 0 }, REGAINED));
       }
     },
 
-    /** @param how `REGAINED`: the cluster and other rows tell it again @throws LeaseLost when the row was overtaken */
+    /** @param how `REGAINED` if the cluster or other rows show the change again @throws LeaseLost if overtaken */
     async write(row: Settlement, change: SettlementChange, how?: typeof REGAINED): Promise<Settlement> {
       const written = { ...change, updated_at_ms: clock.now() };
       await markRow(store, SETTLEMENTS, row, written, how);
@@ -108,7 +108,7 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }) {
 
     orphans: (limit: number): Promise<Settlement[]> => orphaned(limit).selectAll().execute(),
 
-    /** When the first orphan was written to (epoch ms), as a query of one value. */
+    /** Selects when the oldest orphan was last written to (epoch ms). */
     orphanedAtMs: (): RawBuilder<number | null> => sql`${orphaned(1).select('updated_at_ms')}`,
   };
 }

@@ -1,4 +1,4 @@
-/** Selects the `signature` of the newest settled payment, for looks without opening the service. */
+/** Selects the `signature` of the newest settled payment, to be read without opening the service. */
 export const NEWEST_SETTLED = `select signature from (
   select * from (select signature, updated_at_ms from settlements
     where state in ('answered', 'failed') and state = 'answered' and signature is not null and updated_at_ms > 0

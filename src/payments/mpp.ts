@@ -9,7 +9,7 @@ const METHOD = 'solana';
 const INTENT = 'charge';
 const MOST_CREDENTIAL_CHARACTERS = 12_288;
 
-/** The parameters that a challenge's id is made of. A client repeats them. */
+/** The parameters from which a challenge's id is computed. The client sends them back. */
 interface Bound {
   readonly realm: string;
   readonly method: string;
@@ -17,20 +17,20 @@ interface Bound {
   /** Base64url of canonical JSON. */
   readonly request: string;
   readonly expires: string;
-  /** Base64url of the quote's id, which never reaches the chain. */
+  /** Base64url of JSON with the quote's id, which never reaches the chain. */
   readonly opaque: string;
 }
 
-/** Its challenge is what its id says, once that was compared. */
+/** The challenge can be trusted once its id has been compared. */
 interface Credential {
   readonly challenge: Bound & { readonly id: string };
   readonly payload: { readonly type?: unknown; readonly transaction?: unknown };
 }
 
 /**
- * MPP: the Payment scheme of HTTP authentication, its method `solana`, its intent `charge` (draft-httpauth-payment-01,
- * draft-solana-charge-00). A challenge's id is an HMAC over its parameters, so that nothing is kept of it; the quote that
- * it names is the one of the same 402.
+ * MPP: the scheme Payment of HTTP authentication, with method `solana` and intent `charge` (draft-httpauth-payment-01,
+ * draft-solana-charge-00). A challenge's id is an HMAC over its parameters, so that challenges need not be stored. Its
+ * quote is that of the same 402.
  */
 export const mpp: Protocol = {
   name: 'mpp',
@@ -84,9 +84,9 @@ export const mpp: Protocol = {
   },
 };
 
-/** What the transaction has to be. The memo binds it to the quote. */
+/** Describes the transaction to sign. Its memo binds it to the quote. */
 async function requestOf({ quote, network, feePayer }: Offer, speaksMpp: boolean, { cluster }: ProtocolPorts) {
-  // Spares a wallet its one question to a cluster; a client of another protocol has no use for the answer.
+  // The blockhash spares an MPP wallet its only call to a cluster; other clients have no use for it.
   const latest = speaksMpp ? await cluster.latestBlockhash().catch(unlessAway) : null;
   return {
     amount: String(quote.amount),
@@ -115,7 +115,7 @@ function unlessAway(error: unknown): null {
   throw error;
 }
 
-/** The slots of the draft, in its order; that of the body's digest is empty, for the quote binds the whole request. */
+/** Joins the draft's fields in its order. The body's digest stays empty: the quote binds the whole request. */
 const idOf = ({ realm, method, intent, request, expires, opaque }: Bound, { secrets }: ProtocolPorts): string =>
   Buffer.from(
     secrets.hmac('payment challenge', [realm, method, intent, request, expires, '', opaque].join('|')),

@@ -2,29 +2,29 @@ import type { Address } from '@solana/kit';
 import type { Signer } from '../solana/index.ts';
 
 export interface SeenKeys {
-  /** Every address that the duty ever had. */
+  /** Every address that the duty has ever had. */
   readonly all: readonly Address[];
-  /** Those that are not retired, with those that the database does not know: it may have been put back. */
+  /** All but the retired ones. Includes keys that the database does not know, as after the restore of a backup. */
   readonly live: readonly Address[];
-  /** The current one, and older ones that are still alive. */
+  /** The current address, and older ones that are not retired. */
   readonly signing: readonly Address[];
 }
 
-/** The keys of one duty: one that signs what is new, and, while they rotate, others beside it. */
+/** The keys of one duty: the current one signs what is new; during a rotation there are others beside it. */
 export interface OperatorKeys {
-  /** Rows from before a rotation name no key, and mean the first one. */
+  /** The first key: rows from before any rotation name no key and mean this one. */
   readonly first: Address;
-  /** As this process saw them last. */
+  /** The keys as this process last read them. */
   seen(): SeenKeys;
-  /** As the database has them now. */
+  /** Reads the keys from the database. */
   look(): Promise<SeenKeys>;
-  /** True where the key is here, and not retired as this process saw it last. */
+  /** True if the key is in this home and was not retired when last read. */
   has(address: Address): boolean;
   /** @throws Problem `operator_key_unusable` */
   signer(address: Address): Signer;
 }
 
-/** A key that never rotated. */
+/** Wraps a key that has never rotated. */
 export function oneKey(key: Signer): OperatorKeys {
   const seen = { all: [key.address], live: [key.address], signing: [key.address] };
   return {
@@ -37,9 +37,9 @@ export function oneKey(key: Signer): OperatorKeys {
 }
 
 interface Authorities {
-  /** Opens new escrows, and pays for every act. */
+  /** Opens new escrows, and pays for every operation on one. */
   readonly authority: Signer;
-  /** Absent: it never rotated. */
+  /** Absent if the key has never rotated. */
   readonly authorities?: OperatorKeys | undefined;
 }
 

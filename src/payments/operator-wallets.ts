@@ -6,9 +6,9 @@ import type { Cluster, Faucet, Signer } from '../solana/index.ts';
 import { associatedTokenAddress, decodeTokenAccount, loadPriced } from '../solana/index.ts';
 
 interface Holdings {
-  /** Lamports of the authority, who opens, captures and refunds escrows. */
+  /** Lamports of the authority, which opens, captures and refunds escrows. */
   readonly authority: bigint;
-  /** Lamports of the facilitator, who pays the fees of customers' payments; null where another service settles. */
+  /** Lamports of the facilitator, which pays the fees of customers' payments; null if another service settles. */
   readonly facilitator: bigint | null;
   /** Atomic USDC of the treasury. */
   readonly treasury: bigint;
@@ -45,9 +45,9 @@ export function createOperatorWallets(ports: {
 
   return {
     addresses: { authority, facilitator, treasury },
-    /** False until the faucet of a new home has filled them. */
+    /** False until the faucet of a new home has filled the wallets. */
     isFilled: ports.isFilled ?? (() => true),
-    /** A look of the last seconds, shared by all requests unless `fresh`. @throws Problem `cluster_failed` */
+    /** Returns a reading of the last seconds, shared by requests, or a `fresh` one. @throws Problem `cluster_failed` */
     holdings({ fresh } = { fresh: false }): Promise<Holdings> {
       const nowMs = clock.now();
       if (!fresh && last && nowMs >= last.atMs && nowMs < last.atMs + KEPT_MS) return last.holdings;
@@ -63,14 +63,14 @@ export function createOperatorWallets(ports: {
 }
 
 const SOL = 1_000_000_000n;
-/** The least that authority and facilitator hold before a service starts on a cluster without a faucet. */
+/** The least that authority and facilitator must hold for a start on a cluster without a faucet. */
 export const LEAST_LAMPORTS = SOL / 2n;
-/** The play money of a key of the embedded cluster. */
+/** The play money that a key gets on the embedded cluster. */
 export const FILLED_LAMPORTS = 1000n * SOL;
 
 /**
- * Readies the cluster for payments: keys that can pay fees and rents, and the treasury's token account. The embedded
- * cluster's faucet pays; elsewhere the operator. @throws Problem `insufficient_funds`, naming every key that is short
+ * Prepares a cluster for payments: funds the keys that pay fees and rents, and creates the treasury's token account.
+ * Without a faucet the operator funds the keys. @throws Problem `insufficient_funds`, naming every key that is short
  */
 export async function readyForMoney(options: {
   readonly cluster: Cluster;
@@ -90,7 +90,7 @@ export async function readyForMoney(options: {
   if (short.length > 0 && !faucet) throw tooLittle(short);
   for (const { address } of short) await faucet?.airdropSol(address, FILLED_LAMPORTS);
   if (tokens) return;
-  // Once in the life of a treasury: no later start loads it.
+  // Needed once in the life of a treasury: no later start loads it.
   const { getCreateAssociatedTokenIdempotentInstruction } = await import('@solana-program/token');
   const { signPriced } = await loadPriced();
   const create = getCreateAssociatedTokenIdempotentInstruction({
@@ -105,7 +105,7 @@ export async function readyForMoney(options: {
 
 const sol = (lamports: bigint): string => `${Number(lamports) / Number(SOL)}`;
 
-/** Names all of them at once, so that the operator fills them all before the next start. */
+/** Names all short wallets, so that the operator fills them all before the next start. */
 const tooLittle = (short: readonly { wallet: string; address: Address; lamports: bigint }[]) =>
   problem('insufficient_funds', {
     message: `The service cannot start: ${short

@@ -19,7 +19,7 @@ export type { PaywallPorts } from './settling.ts';
 
 const NOBODY: Asker = { payer: null };
 
-/** A wallet keeps 0.00089 SOL to exist; below that and two fees it pays for nothing. */
+/** The fee payer's least balance: the 0.00089 SOL that a wallet needs to exist, and two fees. */
 const LEAST_LAMPORTS = 890_880n + 2n * 20_000n;
 
 interface Visit {
@@ -30,14 +30,14 @@ interface Visit {
 
 export interface RecoveringPaywall extends Paywall {
   recover(): ReturnType<typeof recover>;
-  /** When the first payment was left that `recover` is for (epoch ms), as a query of one value. */
+  /** Selects when the oldest payment that waits for `recover` was left (epoch ms). */
   leftAtMs(): RawBuilder<number | null>;
 }
 
 /**
- * The paywall (DESIGN, section 4): a payment is bound by its memo to one quote, and a quote to one request. Once claimed,
- * its journal row decides: the same payment gets the same answer and is charged once, in any process. `charge` raises
- * the problems of `check` and `perform`, `invalid_payment_signature` and `payment_pending`.
+ * The paywall (DESIGN, section 4): a payment is bound by its memo to one quote, and a quote to one request. The journal
+ * row of a claimed payment decides: the same payment gets the same answer and is charged once, in any process. `charge`
+ * raises the problems of `check` and `perform`, `invalid_payment_signature` and `payment_pending`.
  */
 export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
   const journal = createJournal(ports);
@@ -52,7 +52,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
     ...ports,
     journal,
     facilitator,
-    // A facilitator service checks and settles payments of x402 alone.
+    // A facilitator service knows payments of x402 only.
     protocols: ports.facilitatorUrl ? [x402] : PROTOCOLS,
     patienceMs: ports.patienceMs ?? 8_000,
     meter: ports.meter ?? noMeter,
@@ -88,7 +88,7 @@ const feePayer = async ({ facilitatorUrl, cluster, feePayer }: Till): Promise<st
 
 const lendersOf = ({ lender, lenders }: Till): OperatorKeys | null => lenders ?? (lender ? oneKey(lender) : null);
 
-/** The fee payer that a payment names, where it is one of ours; else that of new challenges. */
+/** The fee payer that a payment names, if it is ours; else that of new challenges. */
 async function feePayerOf(till: Till, { signers: [named], authorization }: SentPayment): Promise<string> {
   const { facilitatorUrl, feePayers } = till;
   if (authorization) return named && lendersOf(till)?.has(named) ? named : (till.lender?.address ?? '');
@@ -96,7 +96,7 @@ async function feePayerOf(till: Till, { signers: [named], authorization }: SentP
   return named;
 }
 
-/** The checks of the call, then ours: a payment whose fee cannot be paid is not asked for. */
+/** Runs the call's checks, then ours: no payment is asked for while its fee cannot be paid. */
 async function termsOf(till: Till, call: PaidCall, asker: Asker): Promise<PaymentTerms> {
   const terms = await call.check(asker);
   await checkFeePayer(till, { fresh: false });
@@ -138,7 +138,7 @@ async function authorizationFor({ lender, facilitatorUrl }: Till, terms: Payment
   return asked && { asked, feePayer: lender.address };
 }
 
-/** Compares the addresses, which are the terms: payer, price, deadlines and keys. @returns why it is none of the call */
+/** Compares the addresses, which hash all terms (payer, price, deadlines, keys). @returns why they differ */
 async function whyNotAuthorized(till: Till, { authorization }: SentPayment, terms: PaymentTerms) {
   if (!authorization) return null;
   const { programId, terms: sent } = authorization.place;
@@ -160,7 +160,7 @@ async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: str
 
 async function paid(till: Till, visit: Visit, sent: SentPayment): Promise<HttpResponse> {
   const named = await quoteOf(till, sent);
-  // A payment is known for longer than its quote.
+  // The journal knows a payment for longer than its quote.
   const mayBeKnown = sent.key !== null && named?.isKnown !== false;
   const known = mayBeKnown ? await till.journal.find(sent.key ?? '') : undefined;
   return known ? again(till, visit, sent, known) : first(till, visit, sent, named?.quote);
@@ -174,12 +174,12 @@ async function quoteOf(till: Till, sent: SentPayment) {
 
 async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote | undefined): Promise<HttpResponse> {
   const { call } = visit;
-  // Verified first, so that the check knows whether its payer can pay.
+  // Verified first, so that the call's check gets a payer that can pay.
   const bound = await bind(till, visit, sent, quote);
   if (typeof bound === 'string') return refuse(till, visit, await termsOf(till, call, NOBODY), bound);
   const verdict = await (await till.facilitator()).verify(sent, bound.demand);
   if (!verdict.valid || sent.key === null) {
-    // Emptied since the last look, it makes every payment look bad.
+    // If emptied since the last look, the fee payer makes every payment look bad.
     await checkFeePayer(till, { fresh: true });
     const reason = verdict.valid ? 'the payer has not signed' : verdict.reason;
     return refuse(till, visit, await termsOf(till, call, NOBODY), reason);
@@ -204,7 +204,7 @@ async function first(till: Till, visit: Visit, sent: SentPayment, quote: Quote |
   return conclude(till, visit, sent, terms, ended);
 }
 
-/** @throws Problem `payment_id_taken` unless the payment that has this name is known to have failed */
+/** Claims again after the payment of the same `payment_id` has failed. @throws Problem `payment_id_taken` if not */
 async function claimOnceNameIsFree(till: Till, claim: NewSettlement): Promise<Settlement | null> {
   const other = claim.payment_id === null ? undefined : await till.journal.named(claim);
   if (!other || other.payment_key === claim.payment_key) return null;
@@ -229,7 +229,7 @@ async function again(till: Till, visit: Visit, sent: SentPayment, known: Settlem
   }
 }
 
-/** Goes on where a process died, or where a settled call could not be done yet. */
+/** Goes on with a payment whose process died, or whose settled call could not be done yet. */
 async function resume(till: Till, visit: Visit, sent: SentPayment, row: Settlement): Promise<HttpResponse> {
   const { call } = visit;
   if (row.state !== 'claimed' && row.state !== 'performed') {
@@ -274,7 +274,7 @@ async function conclude(
     if (!row) throw problem('payment_pending', { retryAfter: 2 });
     return again(till, visit, sent, row);
   }
-  // Repeated with every answer: the process that saw the failure first may have died before it undid anything.
+  // Undone with every repetition: the process that first saw the failure may have died before it undid anything.
   await visit.call.undo?.(ended.payment);
   if (ended.kind === 'refused') return receipted(till, visit, sent, ended);
   if (ended.error !== undefined) throw ended.error;
@@ -294,7 +294,7 @@ function receipted(
   return new HttpResponse(status, body, { ...headers, ...sent.protocol.receipt({ row, sent, status, url }, till) });
 }
 
-/** A cluster that does not answer now says nothing about the payment, which can be sent again as it is. */
+/** An unreachable cluster says nothing about the payment: the client can send it again as it is. */
 function pendingIfAway(error: unknown): never {
   throw isProblem(error, 'cluster_failed') ? problem('payment_pending', { retryAfter: 2, cause: error }) : error;
 }

@@ -9,7 +9,7 @@ import type { OperatorKeys } from './operator-keys.ts';
 import type { Quote } from './quotes.ts';
 import type { AuthorizationAsked } from './terms.ts';
 
-/** A quote, with what a payment of it names beside its terms. */
+/** A quote, with the network and the fee payer that its payment has to name. */
 export interface Demand {
   readonly quote: Quote;
   readonly network: string;
@@ -21,13 +21,13 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** A challenge, before a protocol puts it into its own words. */
+/** A challenge, before a protocol encodes it. */
 export interface Offer extends Demand {
   readonly url: string;
   readonly description: string;
   readonly refusal: Refusal;
   readonly discovery?: object | undefined;
-  /** The authorization that may pay instead, with the fee payer of such payments; null: none can. */
+  /** The authorization that may pay instead, and its fee payer; null if none can. */
   authorization(): Promise<{ readonly asked: AuthorizationAsked; readonly feePayer: string } | null>;
 }
 
@@ -36,28 +36,27 @@ export interface Challenge {
   readonly body?: object;
 }
 
-/** The terms of an authorization as a payment names them, and the place that they have on chain. */
+/** The terms of an authorization as a payment names them, and their addresses on chain. */
 export interface SentAuthorization {
   readonly accepted: Accepted;
   readonly place: Place;
 }
 
-/** A payment that could be read. Nothing of its transaction has been verified. */
+/** A parsed payment. Nothing in its transaction has been verified. */
 export interface SentPayment extends SentTransaction {
   readonly protocol: Protocol;
-  /** The header that brought it. */
+  /** The value of the payment's header. */
   readonly header: string;
-  /** The quote that it names. It never reaches the chain: only a client that repeats it gets an answer again. */
+  /** The id of the quote. It never reaches the chain: only a client that sends it again gets the answer again. */
   readonly quoteId: string | null;
-  /** The client's own name of the payment, where it gives one. */
+  /** The client's own id for the payment, if it gave one. */
   readonly paymentId: string | null;
-  /** The authorization that it opens, where it is no transfer. */
+  /** The authorization that the payment opens; null for a transfer. */
   readonly authorization: SentAuthorization | null;
-  /** True when the terms that it repeats are those of the demand. */
+  /** True if the terms that the client sent back are those of the demand. */
   agreesTo(demand: Demand, url: string): boolean;
 }
 
-/** What protocols need of a paywall. */
 export interface ProtocolPorts {
   readonly secrets: Secrets;
   readonly cluster: Cluster;
@@ -70,18 +69,17 @@ export interface Answered {
   readonly row: Settlement;
   readonly sent: SentPayment;
   readonly status: number;
-  /** The address that it was asked at. */
   readonly url: string;
 }
 
-/** A way to say a price in headers, and to be paid by one. */
+/** A protocol that asks for a payment, and receives it, in HTTP headers. */
 export interface Protocol {
   readonly name: 'x402' | 'mpp';
   isIn(headers: HttpHeaders): boolean;
-  /** @returns why it is no payment, as text @throws Problem `invalid_payment_signature` */
+  /** @returns the reason as text if it is not a payment @throws Problem `invalid_payment_signature` */
   read(headers: HttpHeaders, ports: ProtocolPorts): Promise<SentPayment | string>;
-  /** Headers of a 402, and its body where the protocol has one. */
+  /** Builds the headers of a 402, and its body if the protocol has one. */
   challenge(offer: Offer, headers: HttpHeaders, ports: ProtocolPorts): Promise<Challenge>;
-  /** Headers of an answer to a payment that its row knows as settled; none before. */
+  /** Builds the headers of the answer to a payment; none before it is settled. */
   receipt(answered: Answered, ports: ProtocolPorts): HttpHeaders;
 }

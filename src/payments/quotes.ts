@@ -29,12 +29,12 @@ export async function giveQuote(
     expires_at_ms: nowMs + QUOTE_LIFE_MS,
     created_at_ms: nowMs,
   };
-  // The client of a lost quote is given another: nothing was signed by us.
+  // If a power cut loses the quote, the client gets another: we have signed nothing yet.
   await regained(store).insertInto('quotes').values(quote).execute();
   return quote;
 }
 
-/** @param key of a payment, looked for in the journal by the same query */
+/** @param key of a payment, which the same query looks up in the journal */
 export async function quoteByMemo({ store }: { readonly store: Store }, memo: string, key: string | null) {
   const row = await store
     .selectFrom('quotes')
@@ -42,6 +42,6 @@ export async function quoteByMemo({ store }: { readonly store: Store }, memo: st
     .select(sql<unknown>`exists (select 1 from settlements where payment_key = ${key})`.as('is_known'))
     .where('memo', '=', memo)
     .executeTakeFirst();
-  // A number or a boolean, as the database has it.
+  // SQLite has a number, PostgreSQL a boolean.
   return row && { quote: row, isKnown: Boolean(Number(row.is_known)) };
 }

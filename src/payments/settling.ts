@@ -22,16 +22,16 @@ export type Verdict =
   | { readonly valid: true; readonly payer: string; readonly lastValidBlockHeight: number }
   | { readonly valid: false; readonly reason: string };
 
-/** `failed` and `settled` are for certain. */
+/** `failed` and `settled` are certain. */
 export type Outcome =
   | { readonly kind: 'settled'; readonly transaction: string }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
 export interface Facilitator {
-  /** @throws Problem `cluster_failed`, `payment_pending` while the payment can be called neither good nor bad */
+  /** @throws Problem `cluster_failed`, `payment_pending` while the payment can be neither accepted nor refused */
   verify(sent: SentPayment, demand: Demand): Promise<Verdict>;
-  /** Adds our signature, touching nothing outside; the journal keeps it before sending. null: a remote signs. */
+  /** Adds our signature, for the journal to keep before sending. `signature` is null if a facilitator service signs. */
   seal(sent: SentPayment, demand: Demand): { transaction: string; signature: string | null };
   send(row: Settlement): Promise<Outcome>;
   /** Finds the outcome of a payment that may have been sent; sends the same bytes again while they can still land. */
@@ -44,21 +44,21 @@ export interface PaywallPorts {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Pays the network fee of every payment, and nothing else. */
+  /** Pays the network fee of every transfer, and nothing else. */
   readonly feePayer: Signer;
-  /** Fee payers of challenges that were given out before it, or by another process. */
+  /** Fee payers in challenges of before a rotation, or of another process. */
   readonly feePayers?: OperatorKeys | undefined;
-  /** Pays the fees of authorizations, and lends their rents; absent: none are taken. */
+  /** Pays the fees of authorizations, and lends their rents. Absent: none are accepted. */
   readonly lender?: Signer | undefined;
-  /** Lenders of challenges that were given out before it, or by another process. */
+  /** Lenders in challenges of before a rotation, or of another process. */
   readonly lenders?: OperatorKeys | undefined;
   readonly log: Log;
   readonly meter?: Meter | undefined;
   /** A facilitator service to verify and settle with, instead of this process (facilitator-remote.ts). */
   readonly facilitatorUrl?: string | undefined;
-  /** The operator's wallets: a fee payer that can pay no fee is reported before a client signs. */
+  /** The operator's wallets, to report a fee payer that can pay no fee before a client signs. */
   readonly wallets?: OperatorWallets | undefined;
-  /** How long a request waits for a payment that another one is settling, milliseconds (default 8000). */
+  /** How long a request waits for a payment that another request is settling (ms, default 8000). */
   readonly patienceMs?: number | undefined;
 }
 
@@ -79,11 +79,11 @@ interface Attempt {
 
 export type Ended =
   | { readonly kind: 'answer'; readonly row: Settlement; readonly response: HttpResponse }
-  /** Not charged, for certain. `error` is the caller's, when it is not a new challenge. */
+  /** Certainly not charged. The client gets `error` or, without one, a new challenge. */
   | { readonly kind: 'failed'; readonly payment: Payment; readonly reason: string; readonly error?: unknown }
-  /** Not charged, for certain, and answered so. */
+  /** Certainly not charged, and answered with `response`. */
   | { readonly kind: 'refused'; readonly payment: Payment; readonly row: Settlement; readonly response: HttpResponse }
-  /** Not charged, and not at its end: the same payment may ask again. */
+  /** Not charged yet: the client may send the same payment again. */
   | { readonly kind: 'later'; readonly row: Settlement; readonly response: HttpResponse }
   | { readonly kind: 'overtaken' };
 
@@ -124,7 +124,7 @@ export const goOn = (till: Till, row: Settlement, call: PaidCall): Promise<Ended
     return finish(till, { row, kept: null }, call, await settle(till, row, asked));
   });
 
-/** Ends a payment that was never signed by us. */
+/** Ends a payment that we have never signed. */
 export const abandon = (till: Till, row: Settlement, reason: string): Promise<Ended> =>
   unlessOvertaken(() => failed(till, row, reason));
 
@@ -147,7 +147,7 @@ interface Held {
   readonly kept: KeptAnswer | null;
 }
 
-/** Does the work before the money, then signs: answer and signed bytes are on the disk before anything is sent. */
+/** Does the work before the charge, then signs: answer and signed bytes are on the disk before anything is sent. */
 async function sign(till: Till, row: Settlement, attempt: Attempt): Promise<Held | Ended> {
   const { journal } = till;
   const { call, sent, demand, lastValidBlockHeight } = attempt;
@@ -155,7 +155,7 @@ async function sign(till: Till, row: Settlement, attempt: Attempt): Promise<Held
   try {
     await call.prepare?.(payment);
   } catch (error) {
-    // It passes by itself, and nothing was begun: the same payment may ask again.
+    // It will pass, and nothing was begun: the client may send the same payment again.
     if (isProblem(error) && error.status === 503 && error.retryAfter !== undefined)
       return { kind: 'later', row, response: paidProblem(error) };
     return refuse(till, row, payment, error);
@@ -184,9 +184,9 @@ async function sign(till: Till, row: Settlement, attempt: Attempt): Promise<Held
   return { row: signed, kept };
 }
 
-/** Ends a payment whose work failed before the money: never charged, and copies of the request get the same refusal. */
+/** Ends a payment whose work failed before the charge. It is never charged; copies get the same refusal. */
 async function refuse(till: Till, row: Settlement, payment: Payment, error: unknown): Promise<Ended> {
-  // Neither says anything of the call. Nothing is signed yet: the same payment goes on from here.
+  // Neither trouble says anything of the call. Nothing is signed yet, so the same payment can go on from here.
   if (storeTrouble(error) || isProblem(error, 'cluster_failed')) throw error;
   const refusal = isProblem(error) ? { status: error.status, body: problemBody(error) } : null;
   await till.journal.write(row, {
@@ -227,12 +227,12 @@ async function finish(
     return failed(till, row, outcome.reason);
   }
   log('info', 'settled', { ...fields, transaction: outcome.transaction });
-  // The bytes are on the disk, and the cluster can be asked again.
+  // A power cut may lose this: the bytes are on the disk, and the cluster can be asked again.
   const settled = await journal.write(row, settledChange(till, row, outcome.transaction), REGAINED);
   return deliver(till, { row: settled, kept }, call);
 }
 
-/** Answers a settled payment, or says why not yet; the same payment may ask again, unpaid. */
+/** Answers a settled payment, or says why it cannot yet; the same payment may ask again at no charge. */
 async function deliver(till: Till, { row, kept }: Held, call: PaidCall): Promise<Ended> {
   if (row.state === 'answered') {
     return { kind: 'answer', row, response: kept ? paidAnswer(row, kept.body) : await keptAnswer(till, row) };
@@ -269,7 +269,7 @@ interface KeptAnswer {
 const place = (key: string, fence: number) => `paid_answers.body_sealed.${key}.${fence}`;
 const oldPlace = (key: string) => `settlements.answer_sealed.${key}`;
 
-/** Keeps a fourteenth of an answer's offers, for half a millisecond beside the main thread. */
+/** Shrinks an answer with offers to a fourteenth, in half a millisecond off the main thread. */
 const COMPRESSION: BrotliOptions = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 17 },
 };
@@ -278,7 +278,7 @@ const compressed = promisify<string, BrotliOptions, Buffer>(brotliCompress);
 
 const hasAnswer = (row: Settlement): boolean => row.answer_fence !== null || row.answer_sealed !== null;
 
-/** Keeps an answer of a row's holder. It is part of the row once that names it, and on the disk no later than that. */
+/** Keeps the holder's answer. It counts once its row names it, and reaches the disk no later than that. */
 async function keepAnswer(
   { store, secrets, clock }: Till,
   { payment_key: key, fence }: Settlement,
@@ -322,12 +322,12 @@ function paidProblem(error: Problem): HttpResponse {
 
 const AT_ONCE = 50;
 
-/** Finds the outcome of a payment; of one that was being settled when its process died by `resolve`. */
+/** Finds the outcome of a payment, by `resolve` if its process died while settling it. */
 export async function outcomeOf(till: Till, row: Settlement): Promise<'settled' | 'failed' | 'unknown'> {
   const { clock, journal } = till;
   if (row.state === 'answered' || row.state === 'settled') return 'settled';
   if (row.state === 'failed') return 'failed';
-  // Never signed by us, so never landed: the same request may still go on with it while its quote lives.
+  // We have not signed it, so it has not landed. The same request may still go on with it while its quote lives.
   const stale = Math.abs(clock.now() - row.created_at_ms) > QUOTE_LIFE_MS;
   if (row.state !== 'settling' && !stale) return 'unknown';
   const mine = await journal.overtake(row);
@@ -341,7 +341,7 @@ export async function outcomeOf(till: Till, row: Settlement): Promise<'settled' 
 }
 
 async function recovered(till: Till, row: Settlement): Promise<'settled' | 'failed' | 'unknown'> {
-  // Its holder was only slow, and came to its end before it was overtaken.
+  // Its holder was only slow, and settled it just before we took over.
   if (row.state === 'settled') return 'settled';
   const outcome =
     row.state === 'settling'
@@ -357,7 +357,7 @@ async function recovered(till: Till, row: Settlement): Promise<'settled' | 'fail
   return outcome.kind;
 }
 
-/** Ends payments whose process died. Failed ones are only marked: `outcome` or a repeated request undoes their call. */
+/** Ends payments whose process died. Failed ones are only marked: callers of `outcome`, or a repeat, undo the call. */
 export async function recover(till: Till): Promise<{ readonly finished: number; readonly waiting: number }> {
   let finished = 0;
   const orphans = await till.journal.orphans(AT_ONCE);

@@ -1,11 +1,11 @@
 import type { Generated, Kysely } from 'kysely';
 
-/** A challenge that was given out: its request, its price, and until when it may be paid. */
+/** A challenge that was given out: its request, its price and its expiry. */
 export interface QuoteTable {
   quote_id: string;
-  /** The method and path that it buys: `POST /air/search`. */
+  /** Method and path: `POST /air/search`. */
   resource: string;
-  /** SHA-256 of the canonical request (body and the headers that matter). */
+  /** HMAC of the paid call's resource and request, in canonical JSON. */
   request_digest: string;
   amount: number;
   asset: string;
@@ -18,7 +18,7 @@ export interface QuoteTable {
 /** The settlement journal, keyed by the payer's signature: it keeps answer and bytes, so a paid call happens once. */
 export interface SettlementTable {
   payment_key: string;
-  /** The client's own name of it (x402's `payment-identifier`); one at a time for each payer, unless it failed. */
+  /** The client's own id (x402's `payment-identifier`), unique among a payer's payments that have not failed. */
   payment_id: string | null;
   quote_id: string;
   request_digest: string;
@@ -31,9 +31,9 @@ export interface SettlementTable {
   signature: string | null;
   last_valid_block_height: number | null;
   answer_status: number | null;
-  /** The answer, sealed: of a row that was written before answers had a table of their own. */
+  /** The sealed answer, in rows from before the table `paid_answers`. */
   answer_sealed: string | null;
-  /** The holder whose answer it is, in `paid_answers`. */
+  /** The fence of the holder whose answer counts, in `paid_answers`. */
   answer_fence: number | null;
   settle_response: string | null;
   error_code: string | null;
@@ -43,7 +43,7 @@ export interface SettlementTable {
   updated_at_ms: number;
 }
 
-/** Answers of paid calls, one for each holder: an overtaken holder overwrites nothing. */
+/** Answers of paid calls, one for each holder, so that an overtaken holder overwrites nothing. */
 interface PaidAnswerTable {
   payment_key: string;
   fence: number;
@@ -90,7 +90,7 @@ export const paymentsMigrations = {
       where state in ('answered', 'failed')`,
   ],
 
-  // SQLite keeps bytes in a column of any type; this one has PostgreSQL's word for them.
+  // `bytea` is PostgreSQL's type; SQLite keeps bytes in a column of any type.
   answersApart: [
     `create table paid_answers (
         payment_key text not null, fence bigint not null, body_sealed bytea not null, kept_at_ms bigint not null,

@@ -4,7 +4,7 @@ import { readTransaction } from './inspection.ts';
 
 const MOST_HEADER_CHARACTERS = 8192;
 
-/** @throws Problem `invalid_payment_signature` for anything that is not a version 2 payload with a transaction. */
+/** @throws Problem `invalid_payment_signature` for anything but a version 2 payload with a transaction */
 export function readPayload(header: string) {
   if (header.length > MOST_HEADER_CHARACTERS) throw unreadable('it is too long');
   const decoded = decodedHeader(header);
@@ -18,7 +18,7 @@ export function readPayload(header: string) {
   return { ...transaction, header, payload, accepted, paymentId: paymentIdIn(extensions ?? {}) };
 }
 
-/** The id of `payment-identifier`, in the form that the extension gives it. */
+/** Reads the id of `payment-identifier`, and checks its form. */
 function paymentIdIn(extensions: Readonly<Record<string, unknown>>): string | null {
   const { id } = (extensions['payment-identifier'] as { info?: { id?: unknown } } | null)?.info ?? {};
   if (id === undefined) return null;

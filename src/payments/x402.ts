@@ -33,7 +33,7 @@ export const requirementsOf = ({ quote, network, feePayer }: Demand): Requiremen
   extra: { feePayer, memo: quote.memo, quote: quote.quote_id, name: 'USDC', decimals: 6 },
 });
 
-/** x402 version 2, `exact` on Solana. The body of a 402 is its own: it equals the decoded header (CONTRACT, section 2). */
+/** x402 version 2 on Solana. The body of a 402 equals the decoded header (CONTRACT, section 2). */
 export const x402: Protocol = {
   name: 'x402',
   isIn: (headers) => PAYMENT_SIGNATURE in headers,
@@ -51,7 +51,7 @@ export const x402: Protocol = {
       agreesTo(demand) {
         const wanted = requirementsOf(demand);
         const isQuoted = quoteId === wanted.extra.quote && TERMS.every((name) => accepted[name] === wanted[name]);
-        // Its payee is hashed into the address that is compared with the call's.
+        // The payee is hashed into its address, which the paywall compares with the call's.
         if (authorization) return isQuoted && accepted.extra?.memo === wanted.extra.memo;
         return isQuoted && accepted.scheme === wanted.scheme && accepted.payTo === wanted.payTo;
       },
@@ -74,7 +74,7 @@ export const x402: Protocol = {
   },
 };
 
-/** The authorization that a payment opened, in the fields of the scheme. */
+/** The authorization that a payment opened, in the scheme's fields. */
 const openedBy = ({ place: { escrow, salt } }: SentAuthorization, { amount }: Settlement) => ({
   extra: {
     ...{ escrow, salt: Buffer.from(salt).toString('hex'), state: 'open' },
@@ -84,10 +84,10 @@ const openedBy = ({ place: { escrow, salt } }: SentAuthorization, { amount }: Se
 
 const loadAuthorizing = () => import('./authorizing.ts');
 
-/** The terms of which nothing may differ, in either scheme. */
+/** The terms that must be equal in either scheme. */
 const TERMS = ['network', 'asset', 'amount'] as const;
 
-/** A preference of HTTP's `Prefer`: with a second way to pay, each head would be too long for proxies. */
+/** The preference in `Prefer` for a second way to pay, which would make every challenge too long for proxies. */
 const PREFERS_AUTHORIZATION = /(?:^|[,\s])auth-capture(?:[,;\s]|$)/i;
 
 /** The ways to pay, the preferred one first: clients take the first one that they know. */
@@ -105,7 +105,7 @@ type Asked = Omit<Requirements, 'scheme' | 'network' | 'extra'> & {
   readonly extra: object;
 };
 
-/** `error` starts with our code. */
+/** Builds the challenge; `error` starts with our code. */
 async function requiredBy(offer: Offer, headers: HttpHeaders, key: Signer) {
   const { url, description, refusal } = offer;
   const accepts = await acceptsOf(offer, headers);
@@ -114,7 +114,7 @@ async function requiredBy(offer: Offer, headers: HttpHeaders, key: Signer) {
     error: `${refusal.code}: ${refusal.reason}`,
     resource: { url, description, mimeType: 'application/json' },
     accepts,
-    // The description is for indexes, which prefer nothing: beside a second way to pay, it would not fit into 4 KB.
+    // Only indexes read the description, and they send no `Prefer`. With a second way to pay it would exceed 4 KB.
     extensions: declared(accepts.length > 1 ? { ...offer, discovery: undefined } : offer, accepts, headers, key),
   };
 }

@@ -20,10 +20,10 @@ export interface AuthCaptureClientOptions {
   readonly signer: TransactionPartialSigner;
   /** Escrow programs that this client trusts with its money. */
   readonly programs: readonly string[];
-  /** JSON-RPC of the cluster, asked for a blockhash; or what returns one. */
+  /** The cluster's JSON-RPC, for a blockhash; or set `latestBlockhash`. */
   readonly rpcUrl?: string;
   readonly latestBlockhash?: () => Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: bigint }>;
-  /** Of a private cluster; default: that of the network. */
+  /** Genesis hash of a private cluster; default: that of the network. */
   readonly genesis?: string;
   readonly now?: () => number;
 }
@@ -32,7 +32,7 @@ export interface AuthCaptureClientOptions {
 const COMPUTE_UNITS = 150_000;
 const PRICE_MICROLAMPORTS = 1n;
 
-/** The client's plug-in: one signature opens and funds an authorization at an address made of the terms. */
+/** Makes the client's plug-in: one signature opens and funds an authorization at an address derived from the terms. */
 export function authCaptureClient(options: AuthCaptureClientOptions): SchemeNetworkClient {
   const { signer, programs, now = Date.now } = options;
   return {
@@ -82,7 +82,7 @@ export function authCaptureClient(options: AuthCaptureClientOptions): SchemeNetw
 
 type Lifetime = { readonly blockhash: string; readonly lastValidBlockHeight: bigint };
 
-/** Signs by one signer of several, as base64. */
+/** Signs with one of several signers; returns base64. */
 export async function signed(
   signer: TransactionPartialSigner,
   feePayer: Address,

@@ -45,13 +45,13 @@ export interface AuthCaptureFacilitatorOptions {
   readonly feePayer: Signer;
   /** Keys that servers may name as `captureAuthorizer`, the advertised one first. Default: the fee payer. */
   readonly operators?: readonly Signer[];
-  /** Deployments of the escrow program that are relayed for, the advertised one first. */
+  /** Escrow programs whose transactions are relayed, the advertised one first. */
   readonly programs: readonly Address[];
   readonly store: Store;
   /** Genesis hash of a private cluster; default: that of the network. */
   readonly genesis?: string;
   readonly clock?: Clock;
-  /** Open holds of one payer, whose rent is lent at a time. */
+  /** The most open holds of one payer, whose rent is lent (default 20). */
   readonly mostHoldsPerPayer?: number;
   /** Lets refunds come from this facilitator's own keys: for servers that are their own facilitator. */
   readonly fundsRefunds?: boolean;
@@ -79,7 +79,7 @@ function contextOf(options: AuthCaptureFacilitatorOptions) {
   };
 }
 
-/** The facilitator's plug-in, with `tidy`: reclaims what is overdue and closes what has ended, for its rent. */
+/** Makes the facilitator's plug-in. `tidy` reclaims overdue holds and closes ended ones, for the lent rent. */
 export function authCaptureFacilitator(
   options: AuthCaptureFacilitatorOptions,
 ): SchemeNetworkFacilitator & { tidy(): Promise<{ reclaimed: number; closed: number; failed: number }> } {
@@ -119,7 +119,7 @@ export function authCaptureFacilitator(
 
 const payerOf = ({ payload }: PaymentPayload): string => (typeof payload.payer === 'string' ? payload.payer : '');
 
-/** Both kinds of settle begin here: the requirements are ours, and the client accepted them. */
+/** Reads the requirements, and checks that they fit this facilitator and that the client accepted them. */
 async function read(context: Context, payload: PaymentPayload, requirements: PaymentRequirements) {
   const accepted = readRequirements(payload.accepted, 'accepted');
   const wanted = readRequirements(requirements);
@@ -177,7 +177,7 @@ async function settleCollect(context: Context, payload: PaymentPayload, requirem
     ...{ key, of },
     sign: async () => ({
       wire: countersigned(Buffer.from(transaction, 'base64'), [feePayer]),
-      // Its blockhash is not newer than the newest one.
+      // The transaction's blockhash expires no later than the latest one.
       lastValidBlockHeight: (await cluster.latestBlockhash()).lastValidBlockHeight,
     }),
     pending: (signature) => pendingAnswer(base, signature),
@@ -216,7 +216,7 @@ async function stateOf({ cluster }: Context, { escrow, salt, programId }: Place)
   return { ...identity, state: found.state, openedAt: Number(found.openedAt), ...amounts };
 }
 
-/** An operation whose consent is valid; nothing is known of the chain yet. */
+/** Reads an operation and verifies its consent, without asking the chain. */
 async function consented(context: Context, payload: PaymentPayload, requirements: PaymentRequirements) {
   const { accepted } = await read(context, payload, requirements);
   const operation = readLifecycle(payload.payload);

@@ -6,19 +6,19 @@ import { associatedTokenAddress, type Cluster, type Signer, signPriced, TOKEN_PR
 import { insist, type Place, SCHEME } from '../auth-capture-terms.ts';
 import type { Store } from './store.ts';
 
-/** A hold whose rent the facilitator has lent, or is about to. */
+/** A hold whose rent the facilitator has lent, or is about to lend. */
 interface Hold {
   readonly escrow: Address;
   readonly programId: Address;
   readonly lentAtMs: number;
-  /** It gave the vault's rent back, and waits to be closed. */
+  /** It has returned the vault's rent, and waits to be closed. */
   readonly ended?: true;
 }
 
-/** A hold that is not on chain by then never will be: a blockhash lives two minutes. */
+/** A hold that is not on chain after this time never will be: a blockhash lives two minutes. */
 const LANDS_WITHIN_MS = 10 * 60_000;
 
-/** The rent of holds, by payer: a cap of open ones, and how it comes back. */
+/** Keeps a list of each payer's holds: caps the open ones, and gets the lent rent back. */
 export function createHolds(ports: {
   readonly cluster: Cluster;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export function createHolds(ports: {
   };
   const forget = (key: string, { escrow }: Hold) => change(key, (list) => list.filter((one) => one.escrow !== escrow));
 
-  /** Sends the vault's rest to its payer once anybody may, and closes what has ended. */
+  /** Sends the rest of an overdue hold back to its payer, or closes a hold that has ended. */
   async function tidied(key: string, hold: Hold, nowS: number): Promise<'reclaimed' | 'closed' | null> {
     const found = await stateOf(hold);
     if (found === 'landing') return null;
@@ -53,7 +53,7 @@ export function createHolds(ports: {
       const { wire } = await signPriced(cluster, { feePayer, instructions });
       await cluster.send(wire);
     };
-    // An account that a payer closed is not opened again: its rent would be the payer's to take, time after time.
+    // A token account that the payer closed is not created again: the payer could take its rent time after time.
     const refundAccount = await associatedTokenAddress(found.refundOwner, found.mint);
     const sent = { authorization: found, feePayer: feePayer.address, refundAccount };
     if (found.state === 'open') {
@@ -71,7 +71,7 @@ export function createHolds(ports: {
   }
 
   return {
-    /** Counts a hold of the payer's before its rent is lent. @throws Refusal `too_many_holds` */
+    /** Lists a payer's hold before its rent is lent. @throws Refusal `too_many_holds` */
     async lend(payer: Address, { escrow, programId }: Place, most: number): Promise<void> {
       const key = prefix + payer;
       const hold: Hold = { escrow, programId, lentAtMs: clock.now() };

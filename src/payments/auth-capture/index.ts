@@ -1,4 +1,4 @@
-/** x402's `auth-capture` on Solana, as plug-ins of the stock `@x402/core` (docs/auth-capture-svm.md). */
+/** x402's `auth-capture` on Solana, as plug-ins for the stock `@x402/core` (docs/auth-capture-svm.md). */
 
 export type { Address } from '@solana/kit';
 export { ESCROW_PROGRAM_ID } from '../../escrow/index.ts';

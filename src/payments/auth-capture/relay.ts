@@ -5,9 +5,9 @@ import { type Cluster, type Landing, landingOf, type SignedTransaction, signatur
 import { insist, Refusal } from '../auth-capture-terms.ts';
 import type { Store } from './store.ts';
 
-/** A transaction that was sent, or is about to be. */
+/** A transaction that was sent, or is about to be sent. */
 interface Row {
-  /** The operation, `capture 40000 true`: another one under the same key is refused. */
+  /** The operation, such as `capture 40000 true`. A different one under the same key is refused. */
   readonly of: string;
   readonly wire: string;
   readonly lastValidBlockHeight: string;
@@ -16,7 +16,7 @@ interface Row {
 }
 
 interface Sending {
-  /** Names what the chain does once: the new address, or an address with the amounts that are expected there. */
+  /** Names what the chain does only once: an address to open, or an address with the amounts that it expects. */
   readonly key: string;
   readonly of: string;
   readonly sign: () => Promise<Pick<SignedTransaction, 'wire' | 'lastValidBlockHeight'>>;
@@ -27,8 +27,8 @@ interface Sending {
 export type Relay = ReturnType<typeof createRelay>;
 
 /**
- * Sends each transaction of a key once. Its bytes are in the store before the cluster sees them: after a crash, or an
- * answer that was lost, the next request asks the chain what became of them, and sends no others while they can land.
+ * Sends one transaction for each key. Its bytes are in the store before the cluster sees them: after a crash or a lost
+ * answer, the next request asks the chain what became of them, and sends no other bytes while they can land.
  */
 export function createRelay(ports: { readonly cluster: Cluster; readonly clock: Clock; readonly store: Store }) {
   const { cluster, clock, store } = ports;
@@ -40,7 +40,7 @@ export function createRelay(ports: { readonly cluster: Cluster; readonly clock: 
     ...{ wire: new Uint8Array(Buffer.from(wire, 'base64')), signedAtMs },
     lastValidBlockHeight: BigInt(lastValidBlockHeight),
   });
-  /** The chain admits one transaction of a key: a second one could not land beside it. */
+  /** Finds what became of a row. `exclusive`: the chain admits only one transaction for a key. */
   const fateOf = async (row: Row): Promise<Landing['kind'] | 'rejected'> => {
     try {
       const landing = await landingOf(ports, bytesOf(row), { exclusive: true });
@@ -51,7 +51,7 @@ export function createRelay(ports: { readonly cluster: Cluster; readonly clock: 
     }
   };
 
-  /** A row whose transaction never landed makes room. */
+  /** Returns the key's row, or a new one if its transaction never landed. */
   async function rowFor({ key, of, sign }: Sending): Promise<{ readonly row: Row; readonly fresh: boolean }> {
     const there = await read(key);
     if (there?.of === of) return { row: there, fresh: false };
@@ -88,7 +88,7 @@ export function createRelay(ports: { readonly cluster: Cluster; readonly clock: 
       },
     );
     const fate = refused ? await fateOf(row) : 'landed';
-    // Refused by the first node that saw it, and not on chain: only this row has the whole signature.
+    // Refused by the first node, and not on chain. Only this row has all signatures, so it can't land later.
     const never = fresh && fate === 'open' && isProblem(refused, 'transaction_failed');
     if (never || fate === 'dead' || fate === 'rejected') {
       await drop(sending.key, row);
@@ -99,7 +99,7 @@ export function createRelay(ports: { readonly cluster: Cluster; readonly clock: 
     try {
       answer = await sending.answer(transaction);
     } catch (error) {
-      // It has landed: only what the chain holds now is not known yet.
+      // It has landed, but the state that it left on chain cannot be read yet.
       if (isProblem(error, 'cluster_failed')) return sending.pending(transaction);
       throw error;
     }
@@ -109,9 +109,9 @@ export function createRelay(ports: { readonly cluster: Cluster; readonly clock: 
 
   const turns = new Map<string, Promise<unknown>>();
   return {
-    /** True when this was sent before: its outcome is asked for, not checked anew. */
+    /** True if this was sent before: then its outcome is looked up without new checks. */
     knows: async (key: string, of: string): Promise<boolean> => (await read(key))?.of === of,
-    /** One after the other for a key. @throws Refusal for what never landed, Problem `cluster_failed` before sending */
+    /** Settles one at a time per key. @throws Refusal if it never landed, Problem `cluster_failed` before sending */
     async settle(sending: Sending): Promise<SettleResponse> {
       const { key } = sending;
       const turn = (turns.get(key) ?? Promise.resolve()).then(() => settle(sending));

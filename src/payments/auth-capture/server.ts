@@ -28,18 +28,18 @@ import type { Store } from './store.ts';
 export interface AuthCaptureServerOptions {
   /** Consents to each capture, void and refund: a key that holds no money. */
   readonly authorizer: Signer;
-  /** Keeps holds: `memoryStore()` does where each request captures before it is answered, and nothing is refunded. */
+  /** Keeps holds. `memoryStore()` suffices if each request captures before its answer, and nothing is refunded. */
   readonly store: Store;
-  /** Settles what is done after the request: the client of the facilitator that the server was given. */
+  /** Settles operations after the request: the same facilitator client that the resource server was given. */
   readonly facilitator?: {
     settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<SettleResponse>;
   };
   /** Seconds from each challenge. Default: an hour to capture, a day to refund. */
   readonly captureSeconds?: number;
   readonly refundSeconds?: number;
-  /** How long a consent may be on its way, in seconds. */
+  /** How long a consent is valid, in seconds (default 300). */
   readonly consentSeconds?: number;
-  /** For refunds: JSON-RPC of the cluster, or what returns a blockhash. */
+  /** The cluster's JSON-RPC, for the blockhash of refunds; or set `latestBlockhash`. */
   readonly rpcUrl?: string;
   readonly latestBlockhash?: () => Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: bigint }>;
   readonly now?: () => number;
@@ -52,9 +52,9 @@ export interface Hold {
   readonly payer: Address;
   readonly nonce: string;
   readonly salt: string;
-  /** `claimed`: its settle may be under way; `held`: the money is there; `done`: its request was answered. */
+  /** `claimed`: its settlement may be under way; `held`: the money is on chain; `done`: its request was answered. */
   readonly state: 'claimed' | 'held' | 'done';
-  /** Until then (epoch ms) the request that claimed it is at work. */
+  /** Until this time (epoch ms) the request that claimed the hold may be at work. */
   readonly busyUntilMs: number;
   readonly transaction?: string;
   readonly escrow?: string;
@@ -68,7 +68,7 @@ export interface AuthCaptureLifecycle {
   /** Captures `amount`; `release` sends the rest back in the same transaction, and ends the hold. */
   capture(network: string, salt: string, part: { amount: bigint; release: boolean }): Promise<SettleResponse>;
   void(network: string, salt: string): Promise<SettleResponse>;
-  /** `funder` pays it: an own token account's owner. */
+  /** Refunds `amount` from the associated token account of `funder`. */
   refund(network: string, salt: string, part: { amount: bigint; funder: Signer }): Promise<SettleResponse>;
 }
 
@@ -77,7 +77,7 @@ const USED = 'invalid_auth_capture_svm_already_authorized';
 
 type Change = Partial<Hold>;
 
-/** What the facilitator found on chain after a settle: the next consent has to expect it. */
+/** Reads the amounts on chain after a settlement, which the next consent has to expect. */
 function amountsIn({ extra }: DeepReadonly<SettleResponse>): Change {
   const { escrow, openedAt, capturable, refundable } = (extra ?? {}) as Change;
   return capturable === undefined ? {} : ({ escrow, openedAt, capturable, refundable } as Change);
@@ -88,7 +88,7 @@ function createHolds({ store, now = Date.now }: AuthCaptureServerOptions) {
   return {
     find: (network: string, salt: string) =>
       store.update(keyOf(network, salt), (row) => ({ row, result: row as Hold | null })),
-    /** Takes a hold for one request. A request that failed, or whose process died, leaves it to the next one. */
+    /** Claims a hold for one request. If that fails or its process dies, the next request can claim it. */
     claim: (hold: Hold): Promise<boolean> =>
       store.update(keyOf(hold.network, hold.salt), (row) => {
         const there = row as Hold | null;
@@ -104,7 +104,7 @@ type Holds = ReturnType<typeof createHolds>;
 
 const saltOf = ({ paymentPayload }: Pick<SettleContext, 'paymentPayload'>): string => `${paymentPayload.payload.salt}`;
 
-/** The server's plug-in of the `escrow` flow, and what is done with a hold after its request. */
+/** Makes the server's plug-in for the `escrow` flow. Its `lifecycle` acts on holds after their request. */
 export function authCaptureServer(
   options: AuthCaptureServerOptions,
 ): SchemeNetworkServer & { lifecycle: AuthCaptureLifecycle } {
@@ -161,7 +161,7 @@ function hooksOf(holds: Holds, now: () => number): NonNullable<SchemeNetworkServ
         const hold = { network, accepted, payer, nonce, salt, busyUntilMs };
         return (await holds.claim({ ...hold, state: 'claimed' })) ? undefined : abort;
       } catch (error) {
-        // The core goes on after a hook that throws: without its row a payment could be used twice.
+        // Aborts, as the core goes on after a hook that throws: without its row a payment could be used twice.
         if (error instanceof Refusal) return { ...abort, reason: error.reason, message: error.message };
         return { ...abort, reason: 'unexpected_settle_error', message: 'the hold could not be written down' };
       }
@@ -191,7 +191,7 @@ async function amountOf(price: Price, network: Network): Promise<AssetAmount> {
 type By = Pick<Wanted, 'type' | 'amount' | 'release'> & { readonly funder?: Signer };
 type Consent = (hold: Hold, by: By) => Promise<Record<string, unknown>>;
 
-/** The fields of an operation, consented to; a refund brings the transaction that its funder signed. */
+/** Builds and consents to an operation's payload. That of a refund has the transaction that its funder signed. */
 const consentOf = (options: AuthCaptureServerOptions): Consent => {
   const { authorizer, consentSeconds = 300, now = Date.now } = options;
   return async (hold, { funder, ...by }) => {

@@ -1,15 +1,14 @@
 /** Rows by key, which survive the process: what was sent, and what became of it. */
 export interface Store {
   /**
-   * Reads a row and writes `row` of the answer (null: none) as one step: other changes of the key come before or after. The
+   * Passes the row of a key to `change` and writes the `row` that it returns (null removes it), as one atomic step. The
    * write has reached the disk when the promise resolves.
    */
   update<T>(key: string, change: (row: unknown) => { readonly row: unknown; readonly result: T }): Promise<T>;
-  /** The keys that begin with `prefix`. */
   keys(prefix: string): Promise<string[]>;
 }
 
-/** Rows that are gone with the process: for tests, and for servers that settle within the request. */
+/** Keeps rows in memory only: for tests, and for servers that settle within the request. */
 export function memoryStore(): Store {
   const rows = new Map<string, string>();
   return {
