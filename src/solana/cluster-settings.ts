@@ -5,22 +5,22 @@ import { shownUrl } from '../kernel/shown-url.ts';
 import { type Cluster, MAINNET_USDC, SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
 
 export interface ClusterSettings {
-  /** Addresses of the JSON-RPC of one cluster, the preferred one first. None: the embedded cluster. */
+  /** JSON-RPC addresses of one cluster, the preferred one first; empty for the embedded cluster. */
   readonly rpcUrls: readonly string[];
-  /** Where subscriptions go; null: where web3.js looks for them beside the first RPC address. */
+  /** Where subscriptions go; null if web3.js derives it from the first RPC address. */
   readonly webSocketUrl: string | null;
   readonly commitment: 'confirmed' | 'finalized';
-  /** The id that x402 names the network by; null: by the cluster's first block. */
+  /** The network's id in x402; null to find it by the cluster's first block. */
   readonly network: SolanaNetwork | null;
-  /** The hash of the first block, which no other cluster is taken for; null: any of a public network. */
+  /** The hash that the first block must have; null for that of any public network. */
   readonly genesis: string | null;
-  /** null: Circle's USDC of the network. */
+  /** Null for Circle's USDC of the network. */
   readonly usdcMint: Address | null;
-  /** Escrow programs that are known by name, the one for new escrows first. None: the embedded cluster's. */
+  /** The escrow programs to trust by address, the one for new escrows first; empty for the embedded cluster's. */
   readonly escrowPrograms: readonly Address[];
-  /** The most that a transaction of ours bids for its place in a block, in lamports; null: the usual. */
+  /** The most that one of our transactions bids for its place in a block, in lamports; null for the default. */
   readonly priorityFeeCap: bigint | null;
-  /** Keys that are trusted not to replace a program by another one. */
+  /** Keys that are trusted not to replace a program. */
   readonly upgradeAuthorities: readonly Address[];
 }
 
@@ -44,7 +44,7 @@ export function settingsOfMoniker(moniker: string): Partial<ClusterSettings> | n
   return { rpcUrls: [url], ...(name && { network: SOLANA_NETWORKS[name], genesis: GENESIS_HASHES[name] }) };
 }
 
-/** Refuses contradicting settings, above all mainnet's name, first block or coin beside another network's. */
+/** Refuses contradicting settings, above all mainnet's name, first block or USDC beside another network's. */
 export function checkSettings({ network, genesis, usdcMint }: ClusterSettings): void {
   const isOf = genesis === null ? null : networkOfGenesis(genesis);
   if (network !== null && isOf !== null && isOf !== network) {
@@ -117,7 +117,7 @@ const MONIKERS = {
   'http://127.0.0.1:8899': ['localhost', 'localnet', 'l'],
 };
 
-/** The RPC address of a moniker; a URL is returned as it is; else null. */
+/** Returns the RPC address of a moniker, a URL as it is, and null for anything else. */
 export function rpcUrl(monikerOrUrl: string): string | null {
   const known = Object.entries(MONIKERS).find(([, names]) => names.includes(monikerOrUrl));
   if (known) return known[0];
@@ -132,12 +132,11 @@ export function networkOfGenesis(genesisHash: string): SolanaNetwork | null {
   return known ? SOLANA_NETWORKS[known[0] as keyof typeof SOLANA_NETWORKS] : null;
 }
 
-/** The genesis hash of a public cluster. */
 export function genesisOf(network: string): string | undefined {
   const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0];
   return name && GENESIS_HASHES[name as keyof typeof GENESIS_HASHES];
 }
 
-/** The genesis hash of a cluster. The embedded one calls itself devnet, and has its hash. */
+/** The genesis hash of a cluster. The embedded one calls itself devnet, and uses its hash. */
 export const genesisHashOf = ({ genesis, network }: Pick<Cluster, 'genesis' | 'network'>): string =>
   genesis ?? genesisOf(network) ?? '';

@@ -5,14 +5,14 @@ export const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget1111111111111111111111111111
 export const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 
-/** The network's fee, whatever a transaction bids beside it. */
+/** The network's own fee, without a bid. */
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
 
 /** Circle's devnet USDC mint; the embedded cluster carries it too. */
 export const DEVNET_USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
 export const MAINNET_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' as Address;
 
-/** The USDC of a network; on testnet the one of devnet, for Circle has none there. */
+/** The USDC of a network; on testnet devnet's, as Circle has none there. */
 export const usdcMintOf = (network: SolanaNetwork): Address =>
   network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
 
@@ -45,13 +45,13 @@ export interface Simulation {
   readonly unitsConsumed: bigint;
 }
 
-/** A bid for a place in a block, with the most lamports that the whole transaction pays for it. */
+/** A bid for a place in a block, and the most lamports that the whole transaction may pay for it. */
 export interface PriorityFee {
   readonly microLamportsPerUnit: bigint;
   readonly mostLamports: bigint;
 }
 
-/** Finds a transaction in the history of an account that it names. */
+/** What identifies a transaction in the history of an account. */
 export type Trace = { readonly signature: Signature } | { readonly memo: string };
 
 export interface ChainTransaction {
@@ -63,35 +63,34 @@ export interface ChainTransaction {
   readonly transaction: Uint8Array;
 }
 
-/** A transaction in the history of an account. */
 export interface HistoryEntry {
   readonly signature: Signature;
-  /** null on success. */
+  /** Null on success. */
   readonly err: unknown;
-  /** Seconds since the epoch; null where a node does not say it. */
+  /** Seconds since the epoch; null if the node does not say. */
   readonly blockTime: number | null;
 }
 
-/** The start of the part of an account's history that has to be whole. */
+/** How far back an account's history has to be complete. */
 export interface HistorySince {
   readonly account: Address;
-  /** Seconds since the epoch: earlier than the transaction can have landed. */
+  /** Seconds since the epoch: a time before the transaction can have landed. */
   readonly sinceS: number;
-  /** The slot before which it can't have landed; null where it was not written down. */
+  /** The slot before which it can't have landed; null if none was recorded. */
   readonly sinceSlot?: bigint | null;
 }
 
 /** An embedded ledger file or a real cluster. Reads are at least `confirmed` and never older than before. */
 export interface Cluster {
   readonly network: SolanaNetwork;
-  /** The hash of its first block, where it was read; else that of its network counts. */
+  /** The hash of its first block, if it was read; else that of its network counts. */
   readonly genesis?: string | null | undefined;
-  /** The mint of the coin that is paid with here. */
+  /** The mint in which payments are made. */
   readonly usdcMint: Address;
-  /** A transaction that is signed with it can't land before `slot`. */
+  /** A transaction with this blockhash can't land before `slot`. */
   latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
   blockHeight(): Promise<bigint>;
-  /** Of blocks that can't be taken back. */
+  /** The height of blocks that can't be rolled back. */
   finalizedBlockHeight(): Promise<bigint>;
   unixTime(): Promise<number>;
   accounts(addresses: readonly Address[], how?: { readonly finalized?: boolean }): Promise<(ChainAccount | null)[]>;
@@ -101,20 +100,20 @@ export interface Cluster {
   simulate(wire: Uint8Array, options?: { verifySignatures?: boolean }): Promise<Simulation>;
   /** Returns once confirmed; the same bytes land once. `transaction_failed` means not sent, or failed on chain. */
   send(wire: Uint8Array): Promise<Signature>;
-  /** null: the cluster does not know the signature (it never landed, or not yet). Ask `landingOf` what that means. */
+  /** Returns null for an unknown signature: it never landed, or not yet. `landingOf` finds out which. */
   signatureStatus(signature: Signature): Promise<SignatureStatus | null>;
   transaction(signature: Signature): Promise<ChainTransaction | null>;
-  /** Proves by a history that reaches back far enough that a transaction is absent (by memo: a successful one). */
+  /** Proves that a transaction (by memo: a successful one) is absent from a history that reaches back far enough. */
   isAbsent(trace: Trace, from: HistorySince): Promise<boolean>;
-  /** Transactions that bear a memo, done or failed, among the newest that name `account`. */
+  /** Finds transactions with a memo, successful or failed, among the newest that name `account`. */
   signaturesWithMemo(memo: string, account: Address): Promise<Signature[]>;
-  /** Transactions that name `account`, newest first: those before one of them, or the newest. Empty at the end. */
+  /** Lists transactions that name `account`, newest first, or those older than `before`. Empty at the end. */
   history(account: Address, from?: { readonly before?: Signature; readonly limit?: number }): Promise<HistoryEntry[]>;
   /** The bid for a transaction that writes these accounts; absent on a cluster without bids. */
   readonly priorityFee?: ((writable: readonly Address[]) => Promise<PriorityFee>) | undefined;
-  /** Blocks past the last valid one before an absence counts: as long as a node may have lost its memory. */
+  /** Blocks after the last valid one until an absence counts: as many as a restored node may lack. */
   readonly doubtBlocks: bigint;
-  /** The version of the software of a node, such as `3.1.4`; absent on the embedded cluster. */
+  /** A node's software version, such as `3.1.4`; absent on the embedded cluster. */
   readonly nodeVersion?: (() => Promise<string | null>) | undefined;
   close(): Promise<void>;
 }

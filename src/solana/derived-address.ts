@@ -4,8 +4,8 @@ const MOST_KEPT = 1_000;
 const kept = new Map<string, Promise<ProgramDerivedAddress>>();
 
 /**
- * Derives an address of a program, and keeps it: one costs hashes and curve arithmetic in big numbers, and a payment asks
- * for the same few again and again.
+ * Derives an address of a program, and keeps it: that takes slow curve arithmetic, and payments need the same few again
+ * and again.
  * @param key the seeds as text
  */
 export function derivedAddress(
@@ -18,7 +18,6 @@ export function derivedAddress(
   if (known) return known;
   const made = getProgramDerivedAddress({ programAddress, seeds: seeds() });
   kept.set(name, made);
-  // A failure is not kept: the next call tries again.
   made.catch(() => kept.delete(name));
   const [oldest] = kept.keys();
   if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);

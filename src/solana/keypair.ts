@@ -8,14 +8,14 @@ import { ed25519Key, type Signer, signerFromHalves, signerFromSeed } from './sig
 
 export type { Signer } from './signer.ts';
 
-/** Reads the Solana CLI's 64 bytes (JSON or base58), from `-` on standard input; refuses files that others can read. */
+/** Reads the Solana CLI's 64 bytes (JSON or base58); `-` is standard input. Refuses files that others can read. */
 export function readKeypair(pathOrDash: string, options: { stdin?: () => string } = {}): Signer {
   if (/^(usb|prompt):|^ASK$/.test(pathOrDash)) throw notAFile(pathOrDash);
   if (pathOrDash !== '-') return signerFromText(readPrivateFile(pathOrDash), pathOrDash);
   return signerFromText((options.stdin ?? readStdin)(), 'standard input');
 }
 
-/** Reads a file of our own, whose halves are compared at the first signature. @throws as `readKeypair` */
+/** Reads a file that we wrote, comparing its halves only at the first signature. @throws as `readKeypair` */
 export function readOwnKeypair(path: string): Signer {
   const bytes = keypairBytes(readPrivateFile(path), path);
   return signerFromHalves(bytes.subarray(0, 32), bytes.subarray(32), () => halvesDiffer(path));
@@ -29,7 +29,7 @@ export function readKeypairSeed(path: string): Uint8Array {
 }
 
 /**
- * Makes a keypair file of mode 0600. @param at the path, by the address where its name bears it
+ * Makes a keypair file of mode 0600. @param at the path, or makes one that contains the address
  * @throws Problem `keypair_exists`: an existing key may hold money
  */
 export function createKeypairFile(at: string | ((address: string) => string)): Signer {
@@ -106,7 +106,7 @@ function keypairBytes(text: string, source: string): Uint8Array {
   return bytes;
 }
 
-/** Hides the parsers' errors, which quote their input. */
+/** Hides the parsers' errors, which quote the key. */
 function parseBytes(text: string): Uint8Array | undefined {
   try {
     if (!text.startsWith('[')) return new Uint8Array(getBase58Encoder().encode(text));

@@ -11,8 +11,8 @@ export interface SignedBytes {
 }
 
 /**
- * `open`: not seen, and its blockhash may still live, so the same bytes may be sent again. `dead` never landed and never
- * will; `unknown` is past its time without reliable evidence; `final` blocks cannot be taken back.
+ * `open`: not seen, but its blockhash may still live, so the same bytes may be sent again. `dead`: never landed and
+ * never will. `unknown`: expired, without proof of either. `final`: its block can't be rolled back.
  */
 export type Landing =
   | { readonly kind: 'landed'; readonly final: boolean }
@@ -29,10 +29,10 @@ const SLACK_S = 5;
 
 /**
  * Finds a signed transaction's fate, changing nothing (DESIGN, section 3). A wrong "never landed" loses money, so one
- * node's word is not enough: the expiry must be finalized, and the transaction itself unknown too. Unless `exclusive`
- * (the chain admits only one), enough blocks must also outlast a node's lost memory, and the fee payer's history must
- * reach back before the signing without it, at two addresses where there are two. Every answer must be of a slot that no
- * earlier answer was past, that of the expiry included. Contradictions leave it `unknown`. @throws `cluster_failed`
+ * node's word is not enough: the expiry must be finalized, and the transaction itself unknown. Unless `exclusive` (the
+ * chain admits only one), as many blocks as a restored node may lack must have passed, too, and the fee payer's history
+ * must reach back before the signing without it, at two addresses if there are two. No answer may be of an older slot
+ * than the one before it. Contradictions leave the fate `unknown`. @throws Problem `cluster_failed`
  */
 export async function landingOf(
   ports: LandingPorts,
@@ -64,7 +64,7 @@ interface LandingPorts {
 interface Lived extends Omit<SignedBytes, 'wire'> {
   readonly seen: () => Promise<Landing | null>;
   readonly found: () => Promise<Landing | null>;
-  /** The history to search; null where a second transaction does no harm. */
+  /** The history to search; null if a second transaction can do no harm. */
   readonly absence: { readonly trace: Trace; readonly account: Address } | null;
 }
 
@@ -94,17 +94,17 @@ async function fateOf(
   return (await seen()) ?? { kind: 'dead' };
 }
 
-/** A memo's message that another party completes, under an unknown signature. */
+/** A message with a memo that another party completes, so that its signature is unknown. */
 export interface SignedMessage extends Omit<SignedBytes, 'wire'> {
   readonly message: Uint8Array;
   readonly memo: string;
-  /** An account whose history has the transaction. */
+  /** An account that the message names. */
   readonly account: Address;
 }
 
 /**
  * Finds the fate of a message that another party completes, by its memo and exact bytes, since anybody can write a
- * memo. @returns its signature where it is on chain @throws Problem `cluster_failed`
+ * memo. @returns its signature if it is on chain @throws Problem `cluster_failed`
  */
 export async function landingOfMessage(
   ports: LandingPorts,
@@ -127,13 +127,13 @@ export async function landingOfMessage(
   return { landing, signature };
 }
 
-/** True when the transaction of this signature has succeeded, and is this message. @throws Problem `cluster_failed` */
+/** True if the transaction of this signature has succeeded and is this message. @throws Problem `cluster_failed` */
 export async function hasLandedAs(cluster: Cluster, signature: Signature, message: Uint8Array): Promise<boolean> {
   const found = await cluster.transaction(signature);
   return found !== null && found.err === null && isOf(found.transaction, message);
 }
 
-/** Compares the whole message: a payer could make one that only ends like it. */
+/** Compares the whole message: a payer could make one that only ends the same way. */
 const isOf = (wire: Uint8Array, message: Uint8Array): boolean =>
   Buffer.compare(wire.subarray(1 + 64 * (wire[0] ?? 0)), message) === 0;
 

@@ -4,8 +4,8 @@ import { derivedAddress } from './derived-address.ts';
 import { addressAt, viewOf } from './token.ts';
 
 /**
- * The upgradeable loader (version 3), for deployments: @solana-program/loader-v3 makes the loader itself the authority
- * for "no new authority". Layout: solana-loader-v3-interface, a 32-bit tag and little-endian fields.
+ * Instructions of the upgradeable loader (version 3). They are our own, since @solana-program/loader-v3 writes "no new
+ * authority" as the loader's address. Layout: solana-loader-v3-interface, a 32-bit tag and little-endian fields.
  */
 
 const FINAL_LOADERS: ReadonlySet<Address> = new Set([
@@ -14,22 +14,22 @@ const FINAL_LOADERS: ReadonlySet<Address> = new Set([
 ]);
 const RENT_SYSVAR = 'SysvarRent111111111111111111111111111111111' as Address;
 
-/** A buffer's tag and authority; a program data's tag, slot and authority. */
+/** Bytes of a buffer's tag and authority; of a program data account's tag, slot and authority. */
 export const BUFFER_HEAD = 37;
 export const PROGRAM_DATA_HEAD = 45;
 export const PROGRAM_SIZE = 36;
 
 const FEATURE_PROGRAM = 'Feature111111111111111111111111111111111111' as Address;
-/** Its account says whether programs of SBPF version 3 can be deployed (SIMD-0178). */
+/** The feature whose account says if programs of SBPF version 3 can be deployed (SIMD-0178). */
 export const SBPF_V3_FEATURE = '5cC3foj77CWun58pC51ebHFUWavHWKarWyR5UUik7dnC' as Address;
-/** SIMD-0500: no other version is deployed any more. */
+/** The feature after which no other version can be deployed (SIMD-0500). */
 export const SBPF_V3_ONLY_FEATURE = 'B8JJXCy5amZyWG9r7EnUYLwzXSXTxG7GZ1qZ1qggo83g' as Address;
 /** The version is in `e_flags` of the ELF header. */
 const VERSION_AT = 48;
 
 export type VersionSupport = Awaited<ReturnType<typeof supportOf>>;
 
-/** Asks by the accounts of features whether a cluster can deploy a file's version: `pending` is from the next epoch on. */
+/** Finds by its features whether a cluster can deploy a file's SBPF version; `pending`: from the next epoch on. */
 export async function supportOf(elf: Uint8Array, { accounts, nodeVersion }: Pick<Cluster, 'accounts' | 'nodeVersion'>) {
   const version = elf[VERSION_AT] ?? 0;
   const [third, only] = (await accounts([SBPF_V3_FEATURE, SBPF_V3_ONLY_FEATURE])).map(featureState);
@@ -37,12 +37,12 @@ export async function supportOf(elf: Uint8Array, { accounts, nodeVersion }: Pick
   return {
     version,
     state: version === 3 ? (third ?? 'absent') : older,
-    /** What the node runs; null where it does not say. */
+    /** The node's version; null if it does not say. */
     node: (await nodeVersion?.()) ?? null,
   } as const;
 }
 
-/** A feature that was asked for has an account, and is active once its first byte is 1. */
+/** A feature has an account once it was requested, and is active once the first byte is 1. */
 const featureState = (account: ChainAccount | null) =>
   account?.owner !== FEATURE_PROGRAM ? 'absent' : account.data[0] === 1 ? 'active' : 'pending';
 
@@ -85,7 +85,7 @@ interface Rented {
   readonly size: number;
 }
 
-/** Belongs into one transaction, since anybody can take an uninitialised buffer. Signers: payer and buffer. */
+/** Must be sent in one transaction, as anybody can take an uninitialised buffer. Signers: payer and buffer. */
 export const createBuffer = (to: Of<'payer' | 'buffer' | 'authority'> & Rented): Instruction[] => [
   createAccount(to.payer, to.buffer, to.lamports, BUFFER_HEAD + to.size),
   instruction(UPGRADEABLE_LOADER, [writable(to.buffer), readonly(to.authority)], 0),
@@ -95,7 +95,7 @@ export const createBuffer = (to: Of<'payer' | 'buffer' | 'authority'> & Rented):
 export const writeBuffer = (buffer: Address, authority: Address, at: number, bytes: Uint8Array): Instruction =>
   instruction(UPGRADEABLE_LOADER, [writable(buffer), signer(authority)], 1, at, BigInt(bytes.length), bytes);
 
-/** Returns the buffer's rent to the payer first. Signers: payer, program, authority. */
+/** Deploys a buffer's code; its rent goes back to the payer first. Signers: payer, program, authority. */
 export const deployProgram = (to: Of<'payer' | keyof Place> & Rented): Instruction[] => {
   const written = [to.programData, to.program, to.buffer].map(writable);
   const read = [RENT_SYSVAR, CLOCK_SYSVAR, SYSTEM_PROGRAM].map(readonly);
@@ -115,7 +115,7 @@ export const upgradeProgram = (to: Of<'spill' | keyof Place>): Instruction => {
   );
 };
 
-/** Makes a program immutable: two accounts without a third mean no authority. */
+/** Makes a program immutable: without a third account there is no new authority. */
 export const giveUpAuthority = (programData: Address, authority: Address): Instruction =>
   instruction(UPGRADEABLE_LOADER, [writable(programData), signer(authority)], 4);
 
@@ -134,7 +134,7 @@ export function readBuffer(account: ChainAccount | null | undefined) {
   return { authority: authorityAt(account.data, 4), code: account.data.subarray(BUFFER_HEAD) };
 }
 
-/** Reads a program and its code (perhaps zero-padded), else null. `slot` 0: not said; `authority` null: immutable. */
+/** Reads a program and its code (perhaps zero-padded), else null. `slot` 0: unknown; `authority` null: immutable. */
 export function readProgram(program: ChainAccount | null | undefined, programData: ChainAccount | null | undefined) {
   if (!program?.executable) return null;
   if (FINAL_LOADERS.has(program.owner)) return { code: program.data, slot: 0n, authority: null };
@@ -156,5 +156,5 @@ function isLoaders(account: ChainAccount | null | undefined, tag: number, size: 
   );
 }
 
-/** The bytes of an earlier authority stay behind the flag. */
+/** Reads an authority if its flag is set: an earlier one's bytes remain. */
 const authorityAt = (data: Uint8Array, at: number): Address | null => (data[at] === 1 ? addressAt(data, at + 1) : null);

@@ -9,13 +9,13 @@ export interface Signer extends TransactionPartialSigner, MessagePartialSigner {
   sign(message: Uint8Array): SignatureBytes;
 }
 
-/** Hides the seed. */
+/** The signer hides its seed. */
 export function signerFromSeed(seed: Uint8Array): Signer {
   const key = ed25519Key(seed);
   return signerOf(getAddressDecoder().decode(key.publicKey), () => key);
 }
 
-/** Trusts the public half until the first signature: deriving it is slow. @throws `mismatch()` then */
+/** Trusts the public half until the first signature, since deriving it is slow. @throws `mismatch()` then */
 export function signerFromHalves(seed: Uint8Array, publicKey: Uint8Array, mismatch: () => Error): Signer {
   let derived: ReturnType<typeof ed25519Key> | undefined;
   return signerOf(getAddressDecoder().decode(publicKey), () => {

@@ -21,7 +21,7 @@ export async function associatedTokenAddress(owner: Address, mint: Address): Pro
 const TOKEN_ACCOUNT_SIZE = 165;
 export const MINT_SIZE = 82;
 
-/** null when the bytes are no initialised account of the SPL token program. */
+/** Returns null unless the bytes are an initialised account of the SPL token program. */
 export function decodeTokenAccount(data: Uint8Array) {
   const state = data[108];
   if (data.length !== TOKEN_ACCOUNT_SIZE || (state !== 1 && state !== 2)) return null;
@@ -47,7 +47,7 @@ export const tokenIn = (account: Owned | null | undefined) =>
 
 export const tokenBalanceIn = (account: Owned | null | undefined): bigint | null => tokenIn(account)?.amount ?? null;
 
-/** null when the bytes are no initialised mint of the SPL token program. */
+/** Returns null unless the bytes are an initialised mint of the SPL token program. */
 export function decodeMint(data: Uint8Array) {
   if (data.length !== MINT_SIZE || data[45] !== 1) return null;
   const view = viewOf(data);
@@ -59,7 +59,7 @@ export function decodeMint(data: Uint8Array) {
   };
 }
 
-/** Token-2022's kind byte behind the fields of a token account. */
+/** Token-2022's byte for the kind of account, after the fields of a token account. */
 const [MINT_KIND, ACCOUNT_KIND] = [1, 2];
 
 type Owned = Pick<ChainAccount, 'owner' | 'data'>;
@@ -79,7 +79,7 @@ export function mintOf({ owner, data }: Owned) {
   return owner === TOKEN_2022_PROGRAM && isOne ? decodeMint(data.subarray(0, MINT_SIZE)) : null;
 }
 
-/** Encodes 82 bytes without a freeze authority. */
+/** Encodes a mint without a freeze authority. */
 export function encodeMint(mint: { authority: Address; decimals: number; supply: bigint }): Uint8Array {
   const data = new Uint8Array(MINT_SIZE);
   const view = new DataView(data.buffer);

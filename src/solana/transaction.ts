@@ -19,7 +19,7 @@ import type { Signer } from './signer.ts';
 const SET_LIMIT = 2;
 const SET_PRICE = 3;
 
-/** Limits compute units and bids for each (micro-lamports). */
+/** Limits compute units, and bids micro-lamports for each. */
 export function computeBudget(units: number, microLamportsPerUnit: bigint): Instruction[] {
   const limit = Buffer.alloc(5);
   limit.writeUInt8(SET_LIMIT);
@@ -30,7 +30,7 @@ export function computeBudget(units: number, microLamportsPerUnit: bigint): Inst
   return [limit, price].map((data) => ({ programAddress: COMPUTE_BUDGET_PROGRAM, data }));
 }
 
-/** Finds a memo in a history's `[length] text`, joined by semicolons. */
+/** True if a history lists a memo: as `[length] text`, joined by semicolons. */
 export const memoStands = (listed: string | null | undefined, memo: string): boolean =>
   (listed ?? '').split('; ').includes(`[${Buffer.byteLength(memo)}] ${memo}`);
 
@@ -51,14 +51,12 @@ export interface SignedTransaction {
   /** Stored before it is sent, and resent after a crash. */
   readonly wire: Uint8Array;
   readonly signature: Signature;
-  /** The last block height at which it can land. */
   readonly lastValidBlockHeight: bigint;
 }
 
-/** A Solana packet's bytes. */
 export const MOST_TRANSACTION_BYTES = 1232;
 
-/** The runtime's own error is in `detail.error`. */
+/** Keeps the runtime's own error in `detail.error`. */
 export const refused = (error: unknown, why: string, logs: readonly string[] = []) =>
   problem('transaction_failed', { message: `The cluster rejected the transaction: ${why}.`, detail: { error, logs } });
 
@@ -120,7 +118,7 @@ export function feePayerOf(wire: Uint8Array): Address {
   return feePayer;
 }
 
-/** Any transaction's limit. */
+/** The limit of any transaction. */
 const MOST_UNITS = 1_400_000n;
 const MICRO = 1_000_000n;
 
@@ -136,7 +134,7 @@ export async function signPriced(
     return buildTransaction({ ...parts, instructions, blockhash });
   };
   const { err, unitsConsumed } = await cluster.simulate(bidding(MOST_UNITS, 1n).wire);
-  // A failing simulation is refused with its reason at the send.
+  // If the simulation fails, the send is refused with its reason.
   const units = err === null ? withReserve(unitsConsumed) : MOST_UNITS;
   return bidding(units, priceOf(fee, units));
 }

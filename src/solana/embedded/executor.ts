@@ -35,12 +35,12 @@ interface ReadAccount {
 /** Runs transactions over accounts that the ledger hands in, without state of its own. */
 export type Executor = Awaited<ReturnType<typeof openExecutor>>;
 
-/** Builds on LiteSVM's internal module: its front compiles every SPL program and brings a second kit. */
+/** Uses LiteSVM's internal module, as its public one compiles every SPL program and brings a second kit. */
 export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
   const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import('litesvm/dist/internal.js');
   const machine = bareMachine(LiteSvm.default(), FeatureSet.allEnabled());
 
-  /** The row versions by which each program was compiled. */
+  /** The row version of which each program was compiled. */
   const compiled = new Map<Address, string>();
   const put = (key: Uint8Array, account: ChainAccount | null) =>
     machine.setAccount(
@@ -64,7 +64,7 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
       if (code) put(bs58.decode(code), read(code));
       compiled.set(address, version);
     }
-    // Absent accounts too: an earlier transaction may have left one here.
+    // Absent accounts too: an earlier transaction may have left one in the machine.
     put(key, account);
     return account;
   };
@@ -109,7 +109,7 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
         }),
       };
     },
-    /** Executes and undoes a successful run. */
+    /** Executes without keeping the changes. */
     simulate(transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime): Execution {
       const swap = swapFor(transaction, time);
       const before = prepare(transaction, read, time).map((account) => account && swap(account));
@@ -125,7 +125,7 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
   };
 }
 
-/** Programs that look at no slot but the clock's, and call none but each other. */
+/** Programs that read no slot but the clock's, and call only each other. */
 const SLOTLESS: ReadonlySet<string> = new Set([
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
@@ -134,7 +134,7 @@ const SLOTLESS: ReadonlySet<string> = new Set([
   COMPUTE_BUDGET_PROGRAM,
 ]);
 
-/** True for a transaction that may read the hashes of earlier slots: making all 662 takes 3 ms. */
+/** True if a transaction may read hashes of earlier slots: making all 662 takes 3 ms. */
 const mayReadSlots = ({ accountKeys, lookups }: ParsedTransaction, loaded: readonly (ChainAccount | null)[]): boolean =>
   lookups.length > 0 ||
   accountKeys.some(
@@ -225,7 +225,7 @@ type RuntimeError = string | { readonly [kind: string]: unknown };
 
 type LiteSvmError = ReturnType<FailedTransactionMetadata['err']>;
 
-/** The names are in the order of LiteSVM's enumerations, which are ambient and have none at run time. */
+/** Names an error by its number in LiteSVM's enumerations, which are ambient: without names at run time. */
 function runtimeError(error: LiteSvmError): RuntimeError {
   if (typeof error === 'number') return errors.transaction[error] ?? 'ClusterMaintenance';
   if ('err' in error) return { InstructionError: [error.index, instructionError(error.err())] };

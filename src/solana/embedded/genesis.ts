@@ -45,7 +45,7 @@ export async function ensureGenesis(
   if (due().length === 0) return;
   file.write(() => {
     for (const { address, elf } of due()) {
-      // A slot of its own makes other processes compile it again.
+      // A new slot makes other processes compile the program again.
       const slot = file.account(address)?.slot ?? -1;
       file.putAccounts([programAccount(address, elf())], slot + 1);
     }
@@ -99,7 +99,7 @@ const plain = (address: Address, lamports: bigint): ChainAccount => ({
   executable: false,
 });
 
-/** The programs that LiteSVM carries, for the ledger's first accounts: the same for every ledger. */
+/** Reads the programs that LiteSVM carries, the first accounts of every ledger. */
 const builtinAccounts = once(async (): Promise<readonly ChainAccount[]> => {
   const { LiteSvm } = await import('litesvm/dist/internal.js');
   const machine = new LiteSvm();

@@ -40,12 +40,12 @@ function readingOf(database: SqliteDatabase, { genesis_ms, seed }: LedgerRow, cl
     id: ledgerIdOf(seed),
     landed: (signature: string): boolean =>
       database.prepare('select 1 from transactions where signature = ?').get(signature) !== undefined,
-    /** null: no such account. */
+    /** Null without an account. */
     lamports(address: string): bigint | null {
       const found = account(address);
       return found === undefined ? null : BigInt(found.lamports);
     },
-    /** Atomic units; null: no such token account. */
+    /** Atomic units; null without a token account. */
     tokens: (address: string): bigint | null => tokenBalanceIn(account(address)),
   };
 }

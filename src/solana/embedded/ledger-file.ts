@@ -8,11 +8,10 @@ import { advanceIn } from './nonce.ts';
 import { isWritable, NONE_LOADED, type ParsedTransaction, parseTransaction, withLoaded } from './parse.ts';
 import { type Changes, watchChanges } from './slot-clock.ts';
 
-/** Bytes of accounts that stay cached: every transaction names the same few, of which programs are large. */
+/** The most bytes of cached accounts: every transaction names the same few, and programs are large. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_ACCOUNTS = 5_000;
 
-/** The tables, created in one transaction. */
 export const LEDGER_TABLES = [
   `create table ledger (
      id integer primary key check (id = 1),
@@ -45,7 +44,7 @@ const VERSIONS: readonly (readonly string[])[] = [
     ...LEDGER_INDEXES,
     'alter table transactions add column memo text',
   ],
-  // Slots never go back, so the last transaction of a slot counts those before it.
+  // Slots never go back, so the number of a slot's last transaction counts all up to it.
   ['create index transactions_of_slot on transactions (slot)'],
 ];
 
@@ -59,7 +58,6 @@ export function ensureVersion({ database, write }: Pick<LedgerFile, 'database' |
   });
 }
 
-/** Filters accounts by program, token owner or mint. */
 export interface AccountsWanted {
   readonly by: 'owner' | 'token_owner' | 'mint';
   readonly is: Address;
@@ -79,7 +77,7 @@ interface AccountRow {
 /** The ledger's rows, read and written synchronously, so nothing else runs inside a transaction. */
 export type LedgerFile = ReturnType<typeof openLedgerFile>;
 
-/** Opens the rows. @throws Problem `cluster_failed` from reads and writes too: a transaction's fate stays open. */
+/** Opens the rows. @throws Problem `cluster_failed`, as do reads and writes: a transaction's fate is then unknown. */
 export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
   const telling = { onTrouble, thrownAs: (trouble: Problem) => problem('cluster_failed', { cause: trouble }) };
   const database = openSqlite(path, telling);
@@ -133,14 +131,14 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
     },
     reads: {
       ...transactions,
-      // A simulated transaction often lands next, so its absence is read once.
+      // A transaction is often sent just after its simulation, so its absence is read once.
       landed: absences.of,
-      /** A page of accounts in address order behind `after`. */
+      /** A page of accounts in address order, from past `after`. */
       accountsPage({ by, is }: AccountsWanted, after: string, limit: number): ChainAccount[] {
         const sql = `select * from accounts where ${by} = ? and address > ? order by address limit ?`;
         return all<AccountRow>(sql, is, after, limit).map(accountFrom);
       },
-      /** A page of every account's lamports in address order. */
+      /** A page of all accounts' lamports in address order. */
       lamportsPage(after: string, limit: number): Pick<ChainAccount, 'address' | 'lamports'>[] {
         const sql = 'select address, lamports from accounts where address > ? order by address limit ?';
         const rows = all<Pick<AccountRow, 'address' | 'lamports'>>(sql, after, limit);
@@ -149,13 +147,13 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble) {
     },
     /** Runs `work` with the write lock, all or nothing. */
     write: <T>(work: () => T): T => within('begin immediate', work),
-    /** Runs reading `work` on one state of the ledger, perhaps twice: cached accounts need no transaction. */
+    /** Runs reading `work` on one state of the ledger, and again in a transaction if an account was not cached. */
     snapshot<T>(work: () => T): T {
       const before = accounts.misses();
       const result = changes.within(work);
       return accounts.misses() === before ? result : within('begin', work);
     },
-    /** Waits for the disk beside this thread from `waitBeside` on. */
+    /** Waits for the disk off this thread, after `waitBeside`. */
     disk,
     /** Lets writes return before they are on the disk. */
     waitBeside: () => void database.exec('pragma synchronous = normal'),
@@ -258,7 +256,7 @@ interface TransactionRow {
   block_time: number;
   err: string | null;
   wire: RowBytes;
-  /** Empty without a memo; null in rows of ledgers that did not keep it. */
+  /** Empty without a memo; null in rows from before memos were kept. */
   memo: string | null;
   meta: string;
 }
@@ -293,7 +291,7 @@ const transactionRows = ({ run, one, all }: Queries) => ({
     run(`insert into transaction_accounts (address, seq) values ${names}`, ...values);
     return { ...landed, seq, memo: memo || null };
   },
-  /** The latest transactions that name an address, newest first. */
+  /** Transactions that name an address, newest first. */
   transactionsNaming(
     address: string,
     range: { readonly beforeSeq: number; readonly untilSeq: number; readonly limit: number },
@@ -306,7 +304,7 @@ const transactionRows = ({ run, one, all }: Queries) => ({
     all<TransactionRow>('select * from transactions where seq > ? order by seq limit ?', seq, limit).map(
       transactionFrom,
     ),
-  /** A page of a slot's transactions behind `afterSeq`. */
+  /** A page of a slot's transactions, from past `afterSeq`. */
   transactionsOfSlot(slot: number, afterSeq: number, limit: number): LandedTransaction[] {
     const sql = 'select * from transactions where slot = ? and seq > ? order by seq limit ?';
     return all<TransactionRow>(sql, slot, afterSeq, limit).map(transactionFrom);

@@ -10,7 +10,7 @@ import { advanced } from './nonce.ts';
 import { isWritable, lookedUp, type ParsedTransaction, parseTransaction, wrongSignatures } from './parse.ts';
 import { BLOCKHASH_SLOTS, createSysvars, type LedgerTime, type SlotClock, SYSVAR_OWNER } from './slot-clock.ts';
 
-/** The ledger of the embedded cluster and its JSON-RPC. Reads are synchronous and never load the executor. */
+/** The ledger behind the embedded cluster and its JSON-RPC. Reads are synchronous and never load the executor. */
 export type EmbeddedLedger = ReturnType<typeof createLedger>;
 
 export function createLedger(file: LedgerFile, clock: SlotClock) {
@@ -66,7 +66,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock) {
     /** Waits for the disk, so that a power cut cannot take what was answered. */
     onDisk: () => file.disk.ofWhatWasRead(),
 
-    /** Executes and keeps a transaction; `skipPreflight` lands failures too. Known bytes get their first answer. */
+    /** Executes and keeps a transaction; `skipPreflight` lands failures too. Landed bytes get their first answer. */
     async submit(
       wire: Uint8Array,
       { skipPreflight = false }: { readonly skipPreflight?: boolean } = {},
@@ -77,7 +77,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock) {
       return landings.add(() => land(machine, transaction, skipPreflight));
     },
 
-    /** @throws Problem `transaction_failed` for unreadable bytes, or a wrong signature where these are checked. */
+    /** @throws Problem `transaction_failed` for unreadable bytes, or a wrong signature if `verifySignatures` */
     async tryOut(
       wire: Uint8Array,
       {
@@ -90,7 +90,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock) {
       const machine = await executor();
       let newest: ReturnType<typeof latest> | undefined;
       return file.snapshot(() => {
-        // A read-only transaction cannot store the blockhash, which has to be kept before it is handed out.
+        // Taken in the first run alone: a second is in a reading transaction, which cannot store the blockhash.
         newest ??= latest();
         const { slot: now } = newest;
         const time = clock.peek();
@@ -139,7 +139,7 @@ function recordOf(
   };
 }
 
-/** A failure keeps its nonce's advance; otherwise it could be sent again and again. */
+/** Keeps the advanced nonce of a failed transaction, which could otherwise be sent again and again. */
 function withNonce(execution: Execution, nonce: ChainAccount | null): Execution {
   if (execution.err === null || nonce === null) return execution;
   const accountsAfter = execution.accountsAfter.map((account) =>

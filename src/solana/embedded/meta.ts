@@ -21,7 +21,7 @@ export interface TokenBalance {
   /** Atomic units, decimal text. */
   readonly amount: string;
   readonly decimals: number;
-  /** Older rows lack it: the token program. */
+  /** Absent in older rows: the SPL token program. */
   readonly programId?: string;
 }
 
@@ -36,7 +36,7 @@ export interface StoredMeta {
   readonly logs: readonly string[];
   readonly unitsConsumed: number;
   readonly returnData: { readonly programId: string; readonly data: string } | null;
-  /** The addresses out of lookup tables at that time. */
+  /** The addresses that lookup tables had at that time. */
   readonly loadedAddresses?: LoadedAddresses;
 }
 
@@ -82,7 +82,7 @@ const PRECOMPILES = new Set([
 ]);
 const MOST_UNITS = 1_400_000n;
 
-/** Lamports: the base fee per signature, plus the priority fee. */
+/** Sums the base fee per signature and the priority fee, in lamports. */
 export function feeOf(message: Pick<ParsedMessage, 'header' | 'accountKeys' | 'instructions'>): bigint {
   let signatures = BigInt(message.header.numRequiredSignatures);
   let defaultUnits = 0n;

@@ -38,7 +38,7 @@ export function advanceIn({ accountKeys, instructions: [first] }: ParsedTransact
   return accountKeys[first.accounts[0] ?? -1];
 }
 
-/** The advanced nonce account that a transaction lives by; null for a wrong, unsigned or just advanced nonce. */
+/** Advances the nonce account that a transaction relies on; null for a wrong, unsigned or just advanced nonce. */
 export function advanced(transaction: ParsedTransaction, read: ReadAccount, hash: Uint8Array): ChainAccount | null {
   const address = advanceIn(transaction);
   const account = address === undefined ? null : read(address);
@@ -53,7 +53,7 @@ export function advanced(transaction: ParsedTransaction, read: ReadAccount, hash
   return bs58.encode(next) === nonce.value ? null : withNonce(account, next);
 }
 
-/** Swaps nonces into and out of LiteSVM, which derives the next from the transaction's blockhash: it could recur. */
+/** Swaps nonces for LiteSVM's and back: it derives the next one from the transaction's blockhash, so it could recur. */
 export function nonceSwap(hash: Uint8Array, transactionBlockhash: string) {
   return (account: ChainAccount): ChainAccount => {
     if (!decodeNonce(account)) return account;

@@ -19,7 +19,7 @@ const HISTORY_PAGE = 500;
 export interface EmbeddedCluster extends Cluster, Faucet {
   readonly ledger: EmbeddedLedger;
   readonly ledgerId: string;
-  /** The one validator and leader of every slot. */
+  /** The only validator, which leads every slot. */
   readonly identity: Address;
   probe(): void;
 }
@@ -62,7 +62,7 @@ export async function openEmbeddedCluster(options: {
       const { blockhash, lastValidBlockHeight, slot } = ledger.latest();
       return { blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight), slot: BigInt(slot) };
     },
-    // There are no forks: landed is final.
+    // There are no forks: what has landed is final.
     blockHeight: async () => BigInt(ledger.now().slot),
     finalizedBlockHeight: async () => BigInt(ledger.now().slot),
     unixTime: async () => ledger.now().unixTime,
@@ -119,7 +119,7 @@ export async function openEmbeddedCluster(options: {
     ledger,
     ledgerId: ledgerIdOf(keys.seed),
     identity: identityOf(keys.seed),
-    // Writes a random value, because an unchanged row would not be written.
+    // Writes a random value, because an unchanged one would not be written.
     probe: () => void file.database.exec(`pragma application_id = ${1 + randomInt(1_000_000)}`),
   };
 }

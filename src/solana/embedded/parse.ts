@@ -5,9 +5,9 @@ import { verifyEd25519 } from '../signer.ts';
 import { addressAt, viewOf } from '../token.ts';
 import { MOST_TRANSACTION_BYTES, refused } from '../transaction.ts';
 
-// bs58 and our own reader take a twentieth of the time of kit's codecs, in every send.
+// bs58 and our own reader take a twentieth of the time that kit's codecs take, in every send.
 
-/** Accounts that an instruction can point at with one byte. */
+/** The accounts that one byte can point at. */
 const MOST_ACCOUNTS = 256;
 
 export type ParsedMessage = ReturnType<typeof parseMessage>;
@@ -148,7 +148,6 @@ const NEVER = 2n ** 64n - 1n;
 /** A deactivated table can be used for as long as its slot is in the sysvar of slot hashes. */
 const SLOT_HASHES = 512n;
 
-/** Accounts that one transaction may lock. */
 const MOST_LOCKED = 128;
 
 /** Reads a table and its length before the last extension; null for other data. */

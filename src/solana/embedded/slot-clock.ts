@@ -8,7 +8,6 @@ import { CLOCK_SYSVAR, LAMPORTS_PER_SIGNATURE } from '../cluster.ts';
 export const SLOT_MS = 400;
 /** A blockhash is good for this many slots, as on a real cluster. */
 export const BLOCKHASH_SLOTS = 150;
-/** Caches the hashes of recent slots. */
 const MOST_HASHES_KEPT = 2_000;
 export const SLOTS_PER_EPOCH = 432_000;
 
@@ -35,9 +34,9 @@ interface TimeRow {
 }
 
 /**
- * The ledger's time, which never goes back: after the machine's clock is set back it runs at half speed until caught
- * up. Every time is written before it is given out, so an expired transaction can never land, in any process. Losing
- * the last times to a power cut matters only with a clock set back after it: no time waits for the disk by itself.
+ * The ledger's time, which never goes back: if the machine's clock is set back, it runs at half speed until that has
+ * caught up. `advance` writes a time before it returns it, so an expired transaction can never land, in any process. No
+ * time waits for the disk: losing the last ones to a power cut matters only if the clock is set back, too.
  */
 export function openSlotClock(
   { database, changes }: { readonly database: Pick<SqliteDatabase, 'prepare'>; readonly changes: Changes },
@@ -91,7 +90,7 @@ export function openSlotClock(
     /** Reads the time without keeping it, for the context of an answer. */
     peek: () => now().time,
     blockhash: (slot: number) => bs58.encode(hashOf(slot)),
-    /** As 32 bytes. */
+    /** The blockhash as 32 bytes. */
     hash: hashOf,
     /** Finds the slot of a blockhash that is still valid at `slot`. */
     slotOfBlockhash(blockhash: string, slot: number): number | null {
@@ -160,7 +159,7 @@ function clockData({ slot, unixTime }: LedgerTime): Uint8Array {
 
 export type Changes = ReturnType<typeof watchChanges>;
 
-/** Counts changes by others and rollbacks here: reads at an equal count are still right. */
+/** Counts changes by others and rollbacks here: what was read at the same count is still right. */
 export function watchChanges(database: Pick<SqliteDatabase, 'prepare'>) {
   // `data_version` changes when another connection has committed.
   const asked = database.prepare('pragma data_version');
@@ -177,7 +176,7 @@ export function watchChanges(database: Pick<SqliteDatabase, 'prepare'>) {
       if (!isWithin) look();
       return count;
     },
-    /** The count inside `within`, free of cost; null outside. */
+    /** The count inside `within`, without a query; null outside. */
     seenWithin: () => (isWithin ? count : null),
     /** Runs `work` at one count: a transaction does not see others' changes. */
     within<T>(work: () => T): T {

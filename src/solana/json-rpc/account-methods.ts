@@ -113,7 +113,7 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
   };
 }
 
-/** Returns the check of a filter. @throws JsonRpcError for an unknown mint or program */
+/** Makes the check of a filter. @throws JsonRpcError for an unknown mint or program */
 function matching(ledger: EmbeddedLedger, filter: z.infer<typeof tokenFilter>): (account: ChainAccount) => boolean {
   if ('mint' in filter) {
     if (!ledger.account(filter.mint)) throw invalidParams('could not find mint');

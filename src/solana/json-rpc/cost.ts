@@ -3,7 +3,7 @@ import { JsonRpcError } from './wire.ts';
 
 /** The most that a request's calls may cost together, in small reads. */
 const MOST_COST = 250;
-/** The most for all requests in progress; one more small read is always taken. */
+/** The most for all requests in progress; requests up to `SMALL` are always taken. */
 const MOST_AT_ONCE = 500;
 const SMALL = 10;
 const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
@@ -29,13 +29,13 @@ const COSTS: Readonly<Record<string, number>> = {
   sendTransaction: 5,
   simulateTransaction: 5,
 };
-/** Parameter values read at the cost of one. */
+/** The parameter values that cost as much as one small read. */
 const VALUES_FOR_ONE = 20;
 const DEEPEST = 16;
 
 const limitExceeded = (message: string) => new JsonRpcError('limit_exceeded', message);
 
-/** True where JSON is nested deeper than any call of ours, batches included. */
+/** True if JSON is nested deeper than any call of ours, batches included. */
 function isNestedDeeply(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -80,7 +80,7 @@ interface TooMuch {
 export function createScales() {
   let atOnce = 0;
   return {
-    /** @returns a release of the weight, or a refusal */
+    /** @returns a function that gives the cost back, or a refusal */
     weigh(calls: readonly unknown[]): (() => void) | TooMuch {
       const cost = calls.reduce<number>((sum, call) => sum + costOf(call), 0);
       if (cost > MOST_COST)
@@ -104,7 +104,7 @@ export function createMeter() {
   };
 }
 
-/** Longer calls yield the thread. */
+/** Calls that take longer yield the thread. */
 const SLICE_MS = 4;
 
 export type Turns = ReturnType<typeof createTurns>;
@@ -153,7 +153,7 @@ export function createTurns() {
   };
 }
 
-/** Reads page by page, yielding between. @param read the page behind `last` */
+/** Reads page by page, yielding in between. @param read the page after `last` */
 export async function eachPage<T>(
   turns: Turns,
   size: number,
@@ -183,7 +183,7 @@ export function isCall(call: unknown): call is Call {
   return jsonrpc === '2.0' && typeof method === 'string' && isId;
 }
 
-/** undefined where the text is no JSON. Nesting is checked first: parsing thousands of levels takes long. */
+/** Returns undefined if the text is not JSON. Checks nesting first: parsing thousands of levels takes long. */
 export function parseJson(text: string): unknown {
   if (isNestedDeeply(text)) return undefined;
   try {

@@ -70,7 +70,7 @@ function zstdFrame(data: Uint8Array): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** null where the node cannot parse the data for `jsonParsed`. */
+/** Returns null if the data cannot be parsed for `jsonParsed`. */
 function parsedAccount(ledger: EmbeddedLedger, account: ChainAccount): unknown {
   const read = parsedToken(ledger, account) ?? parsedNonce(account) ?? parsedTable(account);
   return read && { ...read, space: account.data.length };
@@ -115,7 +115,7 @@ export function decimalsOf(ledger: EmbeddedLedger, mint: ChainAccount['address']
   return (account && mintOf(account)?.decimals) ?? 0;
 }
 
-/** Token-2022 extensions begin behind a token account's fields and a byte of kind. */
+/** Token-2022 extensions begin after a token account's fields and a byte for the kind. */
 const EXTENSIONS_AT = 166;
 
 /** Extensions without state; the state of others is not read. */

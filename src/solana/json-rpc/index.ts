@@ -36,7 +36,7 @@ export function createJsonRpc(
     }),
   );
 
-  /** undefined for a notification. */
+  /** Returns undefined for a notification. */
   const answer = async (call: unknown): Promise<string | undefined> => {
     if (!isCall(call)) return failure(null, new JsonRpcError('invalid_request', 'Invalid request'));
     const id = call.id ?? null;

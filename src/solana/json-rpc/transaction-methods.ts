@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, string>> = {
 const MOST_STATUSES = 256;
 const MOST_SIGNATURES = 1000;
 
-/** A transaction names no more accounts. */
+/** More accounts than a transaction names. */
 const MOST_SHOWN = 64;
 
 const PAGE = 50;

@@ -174,7 +174,7 @@ function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turn
     const account = ledger.account(address);
     const context = { slot };
     const views = new Map<string, WrittenJson>();
-    /** Written once for all subscribers of the same form. */
+    /** Encodes once for all subscribers of the same form. */
     const inView = (form: string, view: AccountConfig, value: (shown: object) => object): WrittenJson => {
       const key = `${form} ${JSON.stringify([view?.encoding, view?.dataSlice])}`;
       const known = views.get(key);
@@ -217,7 +217,7 @@ function createTeller(ledger: EmbeddedLedger, subscriptions: Subscriptions, turn
         for (const [address, slot] of changed) await tellAccount(address, slot);
       }),
 
-    /** The slot before it is complete. */
+    /** Notifies of a slot that begins: the one before it is complete. */
     slot: (slot: number) =>
       turns.run(async () => {
         const parent = Math.max(0, slot - 1);

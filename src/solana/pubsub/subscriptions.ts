@@ -83,7 +83,7 @@ export interface Subscription {
   readonly wanted: Wanted;
   /** The call's text: an equal call is the same subscription. */
   readonly asked: string;
-  /** Notifications held behind the answer; null afterwards. */
+  /** Notifications held back until the answer is out; null afterwards. */
   held: string[] | null;
 }
 
@@ -168,7 +168,7 @@ export function createSubscriptions() {
   };
 }
 
-/** Notifies with a result that is written once for all. */
+/** Notifies with a result that was encoded once for all. */
 export function tell(subscription: Subscription, result: WrittenJson): void {
   const { id, wanted, peer, held } = subscription;
   const params = { result, subscription: id };

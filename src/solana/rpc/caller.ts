@@ -41,7 +41,7 @@ const PATIENCE_MS = 20_000;
 const SLOW_MS = 250;
 
 export function createCaller(members: readonly Member[], clock: Clock): RpcCaller {
-  /** All available members, else all, the one left aside longest ago first. */
+  /** The available members; without any, all, the soonest available first. */
   const candidates = (): readonly Member[] => {
     const [only] = members;
     if (members.length === 1 && only) return [only];
@@ -94,7 +94,7 @@ export function createCaller(members: readonly Member[], clock: Clock): RpcCalle
   };
 }
 
-/** Collects answers until all are in, or late ones had their time. */
+/** Collects answers until all are in, or `lateMs` after the first one. */
 async function inTime<T>(
   members: readonly Member[],
   lateMs: number,

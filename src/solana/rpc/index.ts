@@ -32,19 +32,19 @@ import { createCaller, type RpcCaller, type Said, silent } from './caller.ts';
 import { createFreshness, createMember, type Genesis } from './member.ts';
 import { createLifetimes, sendAndConfirm, tryOut } from './send.ts';
 
-/** Lamports a transaction: 0.0001 SOL. */
+/** Lamports per transaction: 0.0001 SOL. */
 const USUAL_FEE_CAP = 100_000n;
 
 /** Micro-lamports per compute unit: leaders may ignore lower bids. */
 const LEAST_PRICE = 1_000n;
 
-/** The method's limit. */
+/** The limit of getRecentPrioritizationFees. */
 const MOST_ACCOUNTS = 128;
 
-/** Five minutes, about as long as restored nodes forget. */
+/** Five minutes: about as much as a restored node may lack. */
 const DOUBT_BLOCKS = 750n;
 
-/** Networks without a genesis are not checked. */
+/** A lone address with a network and no genesis is not checked. */
 interface RpcOptions
   extends Partial<Pick<ClusterSettings, 'network' | 'genesis' | 'usdcMint' | 'commitment' | 'priorityFeeCap'>> {
   /** Addresses or monikers of one cluster's JSON-RPC, the preferred one first. */
@@ -55,7 +55,7 @@ interface RpcOptions
   readonly fetch?: typeof fetch;
 }
 
-/** A cluster by RPC. @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid` */
+/** Opens a cluster by RPC. @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid` */
 export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { readonly genesis: string | null }> {
   const { clock, commitment = 'confirmed', log = silentLog, meter = noMeter } = options;
   const freshness = createFreshness(clock.now);
@@ -114,12 +114,12 @@ function addressesOf(named: readonly string[]): string[] {
   return [...new Set(urls)];
 }
 
-/** Later addresses are compared before their first use. */
+/** Slower addresses are compared before their first use. */
 const LATE_MS = 100;
 
-/** The first block, equal behind all addresses that answer soon. */
+/** The first block's hash, equal at all addresses that answer soon. */
 async function commonGenesis(caller: RpcCaller, urls: readonly string[]): Promise<string> {
-  // A single address has nothing to compare; silent ones are retried for seconds.
+  // A single address has nothing to compare; if all are silent, `read` retries for seconds.
   const said: readonly Said<string>[] =
     urls.length > 1 ? await caller.fromEach('getGenesisHash', [], z.string(), LATE_MS) : [];
   const told = said.flatMap((one) => (one.kind === 'answer' ? [one] : []));
@@ -137,7 +137,7 @@ const clusterOf = (genesisHash: string): string => {
   return network ? nameOf(network) : `a private one (genesis ${genesisHash})`;
 };
 
-/** Bids the price of three of four recent blocks for the same accounts, else the least: a low bid only delays. */
+/** Bids what three of four recent blocks took for the same accounts, or the least: a low bid only delays. */
 async function bid(caller: RpcCaller, writable: readonly Address[], mostLamports: bigint): Promise<PriorityFee> {
   const price = await caller
     .read('getRecentPrioritizationFees', [writable.slice(0, MOST_ACCOUNTS)], prioritizationFeesAnswer)
@@ -211,7 +211,7 @@ function createReads(
   };
 }
 
-/** The surest answer of all addresses; null when none knows the signature. */
+/** Reads the most certain status of all addresses; null if none knows the signature. */
 async function signatureStatus(caller: RpcCaller, signature: Signature): Promise<SignatureStatus | null> {
   const params = [[signature], { searchTransactionHistory: true }];
   const said = await caller.fromEach('getSignatureStatuses', params, statusesAnswer);

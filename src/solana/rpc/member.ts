@@ -11,7 +11,7 @@ const LEVELS = ['processed', 'confirmed', 'finalized'] as const;
 
 type Level = (typeof LEVELS)[number];
 
-/** The levels that each newer answer outdates: a node's processed slot is never behind its finalized one. */
+/** The levels whose known slots an answer must reach: a node's processed slot is never behind its finalized one. */
 const AT_LEAST: Readonly<Record<Level, readonly Level[]>> = {
   processed: ['processed', 'confirmed', 'finalized'],
   confirmed: ['confirmed', 'finalized'],
@@ -21,10 +21,9 @@ const AT_LEAST: Readonly<Record<Level, readonly Level[]>> = {
 /** The most slots between healthy nodes: a blockhash's life. */
 const MOST_APART = 150;
 
-/** The fastest slots of any cluster. */
 const FASTEST_SLOT_MS = 100;
 
-/** Other addresses that are believed whatever slot they name. */
+/** So many other addresses are believed, whatever slot they name. */
 const ENOUGH_OTHERS = 2;
 
 /** A slot and the time an address first named it. */
@@ -67,7 +66,7 @@ export function createFreshness(now: () => number) {
         return isOrdinary;
       };
       return {
-        /** The least slot of an answer at this level, for an address known to have come to `slot`. */
+        /** The least slot of an answer at this level, from an address known to have come to `slot`. */
         floor(level: Level): (slot?: number) => number {
           const named = (place: Place) => Math.max(...AT_LEAST[level].map((one) => place.seen[one]));
           const ours = named(own);
@@ -112,7 +111,7 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** `final`: the address would repeat it. `behind`: the node lags, as is usual for a moment. `away`: no connection to this host. */
+/** `final`: asking again is no use. `behind`: it lags, as is usual for a moment. `away`: the host out of reach. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly pauseMs: number | null = null;
@@ -140,7 +139,7 @@ export interface Member {
   ): Promise<z.output<S>>;
   /** Epoch ms until which others come first; infinite for another cluster's address. */
   asideUntilMs(): number;
-  /** Leaves it aside, longer with each failure in a row and at least as long as it asked. */
+  /** Leaves the address aside, longer with each failure in a row and at least as long as it asked. */
   leaveAside(why: string, askedMs?: number | null): void;
 }
 
@@ -169,7 +168,7 @@ const PREFLIGHT_FAILED = -32002;
 const SLOT_NOT_REACHED = -32016;
 const preflight = z.looseObject({ err: z.union([z.string(), z.looseObject({})]) });
 
-/** A preflight without a transaction's error did not run it. */
+/** A preflight without a transaction's error did not run the transaction. */
 const isRefusal = ({ code, data }: { readonly code: number; readonly data?: unknown }): boolean =>
   code === PREFLIGHT_FAILED ? preflight.safeParse(data).success : REFUSALS.has(code);
 
@@ -179,7 +178,7 @@ const envelope = z.looseObject({
   error: z.looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
 });
 
-/** Methods without a slot in the answer, or simulations: the node itself has to refuse. */
+/** Methods whose answer has no slot, and simulations: the node itself has to refuse if it lags. */
 const HELD_BY_NODE = new Set(['getSignaturesForAddress', 'simulateTransaction']);
 
 const TELLS_OF_LANDED = new Set(['getSignatureStatuses', 'getTransaction']);
@@ -262,7 +261,7 @@ export function createMember(options: MemberOptions): Member {
     return checked.data;
   }
 
-  /** Compares the first block at first and once a minute: a balancer may add a wrong node, a name may move. */
+  /** Compares the first block at first use and once a minute: a balancer may add a wrong node, a name may move. */
   async function checkGenesis(): Promise<void> {
     if (genesis.hash === null) return;
     const isKnown = own?.genesis === genesis.hash && Math.abs(clock.now() - own.atMs) < COMPARED_AGAIN_MS;
@@ -358,7 +357,7 @@ function resultIn({ status, text }: { readonly status: number; readonly text: st
   throw new NoAnswer(`${error.message} (${error.code})`, { behind: error.code === SLOT_NOT_REACHED });
 }
 
-/** fetch throws for the network alone, with the cause's name (ECONNREFUSED). */
+/** fetch throws only for the network, with the cause (ECONNREFUSED). */
 const silenceOf = (host: string) => (error: unknown) => {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const isUnsent = networkFailure(error).kind === 'unsent';

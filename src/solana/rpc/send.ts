@@ -11,10 +11,10 @@ import { RpcRefusal } from './member.ts';
 const POLL_MS = 500;
 const POLLS_PER_BROADCAST = 4;
 
-/** Bounds clusters that stand still; a blockhash lives about a minute. */
+/** Bounds the wait if the cluster stops; a blockhash lives about a minute. */
 const LONGEST_WAIT_MS = 120_000;
 
-/** Nodes in a row without the blockhash: it has expired. */
+/** After so many answers in a row without the blockhash, it counts as expired. */
 const ENOUGH_DOUBT = 3;
 
 /** One node took the bytes, all refused them, or it is unknown. */
@@ -51,7 +51,7 @@ export async function sendAndConfirm(
     if (await settled()) return signature;
     if (tried.err !== 'AlreadyProcessed') throw refused(tried.err, 'it fails when it is tried out', tried.logs);
   }
-  // After any other answer refusals mean nothing: a node may have the bytes.
+  // Once any node may have the bytes, later refusals mean nothing.
   let mayBeOut = tried.err !== null;
   for (let unheard = 0, doubts = 0; clock.now() < deadlineMs && doubts < ENOUGH_DOUBT; ) {
     const said = await broadcast(caller, wire);
@@ -128,7 +128,7 @@ type Lifetimes = ReturnType<typeof createLifetimes>;
 /** Lagging nodes lack a young blockhash for some seconds. */
 const MOST_BEHIND = 6;
 
-/** Nodes in a row without a blockhash that we did not give out: it has expired. */
+/** After so many doubtful answers while it simulates, the blockhash counts as expired. */
 const ENOUGH_SILENCE = 3;
 
 /** Simulates on a node that knows the blockhash while it lives. @throws Problem `cluster_failed` */
