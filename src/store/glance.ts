@@ -9,7 +9,7 @@ export interface Glanced {
 
 export const MOST_GLANCED = 50;
 
-/** Reads a home's `service.db` without writing, if any. `sql` selects `id`, and its words `a` and `b`. */
+/** Reads a home's `service.db`, if any, without writing. `sql` selects `id` and the words `a` and `b`. */
 export const glance = (home: string, sql: string): Glanced[] =>
   readRows(join(home, 'service.db'), `${sql} limit ${MOST_GLANCED}`).map((row) => ({
     id: String(row.id),

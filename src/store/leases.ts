@@ -7,10 +7,10 @@ import { REGAINED } from './base/index.ts';
 export interface LeaseTerms<Table extends string = string, Column extends string = string> {
   readonly table: Table;
   readonly key: Column;
-  /** The condition in the index's own words, without which it is not used. */
+  /** The condition of open rows, in the partial index's own words, so that it is used. */
   readonly open: RawBuilder<SqlBool>;
   readonly leaseMs: number;
-  /** Longer work hangs: its lease is not renewed, and another holder may do it. */
+  /** Work that takes longer hangs: its lease is not renewed, so another holder may take it. */
   readonly mostMs: number;
 }
 
@@ -49,10 +49,10 @@ export async function unlessLost(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The time of leases, or so many milliseconds later, as SQL. */
+/** The time of leases, or a time `afterMs` later, as SQL. */
 export type LeaseTime = (afterMs?: number) => RawBuilder<number>;
 
-/** The server's clock, so that a machine with a wrong one takes nothing over; this machine's for files and tests. */
+/** Takes the server's clock, as a machine with a wrong one would take rows over; for files and tests, our own. */
 export function leaseTime(on: QueryExecutorProvider, clock: Clock): LeaseTime {
   if (isShared(on, clock)) return (afterMs = 0) => sql<number>`(${SERVER_MS} + ${afterMs})`;
   const nowMs = clock.now();
@@ -65,13 +65,13 @@ const isShared = (on: QueryExecutorProvider, clock: Clock): boolean =>
 /** The statement's start, one moment for all rows. */
 const SERVER_MS = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 
-/** How far a process's clock may be from the database's (ms): leases go by one, quotes and retries by the other. */
+/** How far a process's clock may be off the database's (ms), which leases go by; quotes and retries go by ours. */
 export const MOST_AHEAD_MS = 2_000;
 
 /** Slower answers say too little about the clock. */
 const QUICK_MS = 1_000;
 
-/** Measures a server's clock lead (ms); null without a server, or for a slow answer. */
+/** Measures how far a server's clock is ahead (ms); null without a server, or for a slow answer. */
 export async function serverAheadMs(on: QueryExecutorProvider, clock: Clock): Promise<number | null> {
   if (!isShared(on, clock)) return null;
   const askedMs = clock.now();
@@ -80,7 +80,7 @@ export async function serverAheadMs(on: QueryExecutorProvider, clock: Clock): Pr
   return rows[0] && tookMs <= QUICK_MS ? rows[0].now - askedMs - Math.round(tookMs / 2) : null;
 }
 
-/** True for a free row, or a lease beyond any holder's request, written before the clock was set back. */
+/** True for a free row, or a lease that ends too far ahead: the clock was set back after it was written. */
 export const leaseIsOver = (time: LeaseTime, leaseMs: number) =>
   sql<SqlBool>`(lease_until_ms <= ${time()} or lease_until_ms > ${time(leaseMs)})`;
 
@@ -98,7 +98,7 @@ const assignments = (change: object): RawBuilder<unknown> =>
 
 const keyOf = (leased: LeaseTerms, row: object): string => String((row as Record<string, unknown>)[leased.key]);
 
-/** The open row under its holder's fence. */
+/** Matches the open row under its holder's fence. */
 const isHeld = (leased: LeaseTerms, row: LeasedRow) =>
   sql<SqlBool>`${sql.ref(leased.key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${leased.open}`;
 
@@ -106,8 +106,8 @@ const lost = (leased: LeaseTerms, row: LeasedRow) =>
   new LeaseLost(`${leased.table} ${keyOf(leased, row)} was taken over`);
 
 /**
- * Takes a free row of work by its key and raises its fence, disarming older holders. Holders write before they act, and
- * wait for the disk then: a power cut earlier frees the row. @param change is written with it
+ * Takes a free row of work by its key and raises its fence, disarming older holders. A power cut may free it again
+ * until the holder's first write, which comes before any act. @param change is written with it
  */
 export async function takeRow<Tables extends LeasedTables<Name>, Name extends string>(
   { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
@@ -123,7 +123,7 @@ export async function takeRow<Tables extends LeasedTables<Name>, Name extends st
   return rows[0] ?? null;
 }
 
-/** Writes to a held row. @throws LeaseLost when overtaken, or work no more */
+/** Writes to a held row. @throws LeaseLost if it was overtaken or is no longer open */
 export async function writeRow<Tables extends LeasedTables<Name>, Name extends string>(
   on: QueryExecutorProvider,
   leased: Leased<Tables, Name>,
@@ -136,7 +136,7 @@ export async function writeRow<Tables extends LeasedTables<Name>, Name extends s
   return rows[0];
 }
 
-/** Writes without reading the row, which may be wide. @throws LeaseLost */
+/** Writes to a held row without reading it, as it may be wide. @throws LeaseLost */
 export async function markRow<Tables extends LeasedTables<Name>, Name extends string>(
   on: QueryExecutorProvider,
   leased: Leased<Tables, Name>,
@@ -149,7 +149,7 @@ export async function markRow<Tables extends LeasedTables<Name>, Name extends st
   if (!numAffectedRows) throw lost(leased, row);
 }
 
-/** @throws LeaseLost when overtaken: before acts that no database fence can stop */
+/** Checks the fence before acts that the database cannot stop. @throws LeaseLost if overtaken */
 export async function checkHeld(on: QueryExecutorProvider, leased: LeaseTerms, row: LeasedRow): Promise<void> {
   const { rows } = await sql<{ fence: number }>`select fence from ${sql.table(leased.table)}
     where ${sql.ref(leased.key)} = ${keyOf(leased, row)}`.execute(on);
@@ -158,7 +158,7 @@ export async function checkHeld(on: QueryExecutorProvider, leased: LeaseTerms, r
 
 /**
  * Renews a row's lease during `work`, until it is overtaken or given back, so a crash costs one lease. Without a lease
- * the fence keeps the row right; only another holder may do the same work.
+ * the fence still protects the row, but another holder may do the same work.
  */
 export async function whileHeld<T>(
   { store, clock, log }: LeasePorts,
@@ -182,7 +182,7 @@ export async function whileHeld<T>(
     for (;;) {
       await clock.sleep(leaseMs / 4, done.signal);
       if (done.signal.aborted || clock.now() > untilMs) return;
-      // A database away for a moment costs one renewal: the next may still come in time.
+      // A database that is away for a moment costs one renewal: the next may still come in time.
       await renew().catch(failed);
     }
   })();

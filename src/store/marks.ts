@@ -21,7 +21,7 @@ export async function markOnce(database: QueryExecutorProvider, key: string, val
   return (await readMark(database, key)) ?? value;
 }
 
-/** Saves the ledger's last transaction; a power cut may take it back to an earlier true one. */
+/** Saves the ledger's last transaction. A power cut may restore an earlier one, which is true as well. */
 export async function noteLedger<T>(database: Kysely<T>, seen: SeenLedger): Promise<void> {
   await inTurn(database, [SEEN_LEDGER], async (tx) => {
     const known = readSeen(await readMark(tx, SEEN_LEDGER));
@@ -32,9 +32,9 @@ export async function noteLedger<T>(database: Kysely<T>, seen: SeenLedger): Prom
   });
 }
 
-/** A services' database's owner: its keys and its cluster. */
+/** The owner of the services' database: its keys and its cluster. */
 export interface Identity {
-  /** A keyed hash under the oldest key, which survives rotation. */
+  /** A hash keyed with the ring's oldest key, so that it survives rotation. */
   readonly keyRing: string;
   readonly authority: string;
   readonly facilitator: string;
@@ -57,18 +57,17 @@ export interface SeenLedger {
 
 export type KeyDuty = 'authority' | 'facilitator' | 'service';
 
-/** `next`: made, and not used yet. `old`: another one is current, and what began under it still ends under it. */
+/** `next`: made, and not used yet. `old`: replaced, but what began under it still ends under it. */
 export interface KeptKey {
-  /** An address; of the key ring the id of a key. */
+  /** An address; for the key ring, a key's id. */
   readonly name: string;
   readonly state: 'next' | 'current' | 'old' | 'retired';
   readonly sinceMs: number;
 }
 
-/** The keys of each duty that has rotated, the first one first. */
+/** The keys of each duty that has rotated, oldest first. */
 export type KeptKeys = Readonly<Partial<Record<KeyDuty, readonly KeptKey[]>>>;
 
-/** The keys of a database's owner. */
 export interface Owning {
   readonly identity: Pick<Identity, 'authority' | 'facilitator'> | null;
   readonly keys: KeptKeys;
@@ -76,7 +75,7 @@ export interface Owning {
 
 export interface Belonging {
   readonly keys: KeptKeys;
-  /** null: no owner yet. */
+  /** Null without an owner. */
   readonly identity: KeptIdentity | null;
   readonly seen: SeenLedger | null;
   /** The newest settled payment's signature. */
@@ -89,7 +88,7 @@ export interface LedgerFacts {
   landed(signature: string): boolean;
 }
 
-/** Explains why a ledger (null: none) is not the database's, or lost transactions; null where all is there. */
+/** Explains why a ledger is missing, is not the database's or lost transactions; null if it is whole. */
 export function whyLedgerLost({ identity, seen, newest }: Belonging, ledger: LedgerFacts | null): string | null {
   if (!ledger) return identity?.ledger ? 'it is gone, or empty' : null;
   if (identity?.ledger && identity.ledger !== ledger.id) return 'it is another one';
@@ -103,10 +102,10 @@ export const IDENTITY = 'home_identity';
 export const SEEN_LEDGER = 'seen_ledger';
 export const OPERATOR_KEYS = 'operator_keys';
 
-/** Bars new escrows of an authority in every process. */
+/** A mark that bars new escrows of an authority in every process. */
 export const retiredMark = (address: string): string => `retired_key:${address}`;
 
-/** The keys of a duty; the ring's own until it rotates. */
+/** Lists a duty's keys. Before a rotation: the identity's key, or none for the key ring. */
 export function keysOf({ identity, keys }: Owning, duty: KeyDuty): readonly KeptKey[] {
   const first = duty === 'service' ? undefined : identity?.[duty];
   return keys[duty] ?? (first === undefined ? [] : [{ name: first, state: 'current', sinceMs: 0 }]);
@@ -128,7 +127,7 @@ export const keyFilesOf = (belonging: Owning): readonly string[] =>
     );
     return keys.length === 0 ? [keyFile(duty, '', true)] : files;
   });
-/** The first block of the database's cluster: private clusters may share a name. */
+/** The mark for the cluster's genesis hash: private clusters may share a name. */
 export const GENESIS = 'cluster_genesis';
 
 const WORDS: Readonly<Record<Exclude<keyof Identity, 'program'>, string>> = {
@@ -140,7 +139,7 @@ const WORDS: Readonly<Record<Exclude<keyof Identity, 'program'>, string>> = {
   ledger: 'the ledger (ledger.db)',
 };
 
-/** Names the differences for a person among the given fields, a hash by its beginning. */
+/** Words the differences among the given fields for a person, showing a hash by its beginning. */
 export const differences = (kept: Identity, mine: Partial<Identity>) =>
   (Object.keys(WORDS) as (keyof typeof WORDS)[])
     .filter((part) => mine[part] !== undefined && mine[part] !== kept[part])
@@ -151,7 +150,7 @@ export const differences = (kept: Identity, mine: Partial<Identity>) =>
       return { words: WORDS[part], database: shown(kept), here: shown(mine) };
     });
 
-/** Purpose of the key ring's identifying hash. */
+/** The purpose of the hash that identifies the key ring. */
 export const RING_PURPOSE = 'database identity';
 
 const read = <T>(value: string | null): T | null => (value === null ? null : (JSON.parse(value) as T));

@@ -6,7 +6,7 @@ import { type Migrating, type Migration, migrate } from './base/index.ts';
 import { isBusy, libsqlDriver, type OnTrouble, openSqlite, type SqliteDatabase } from './libsql/index.ts';
 import { loadPostgresOpen } from './postgres/index.ts';
 
-/** Opens a migrated file with tables `T`. @throws Problem of storage, from statements too; `database_newer` */
+/** Opens and migrates a file. @throws Problem `database_newer`, and of storage, which statements throw, too */
 export async function openDatabase<T>(
   path: string,
   migrations: readonly Migration[],
@@ -40,7 +40,7 @@ export async function openDatabase<T>(
   return database;
 }
 
-/** `pragma user_version` of a file in which nothing removed is readable. */
+/** `pragma user_version` of a file in which removed rows are no longer readable. */
 const CLEAN = 1;
 /** Larger files take too long for a start; docs/notifications.md has the manual way. */
 const MOST_CLEANED_BYTES = 256 * 1024 * 1024;
@@ -52,12 +52,12 @@ function cleanOnce(file: SqliteDatabase, path: string, isNew: boolean): void {
   try {
     file.exec(`${isNew ? '' : 'vacuum; '}pragma user_version = ${CLEAN}; pragma wal_checkpoint(truncate)`);
   } catch (error) {
-    // Retried at the next start: another process writes, or the disk takes no copy.
+    // Retried at the next start: another process writes, or the disk has no room for a copy.
     if (!isBusy(error) && !isProblem(error)) throw error;
   }
 }
 
-/** Refuses other addresses, which would become file names, and hides their passwords. @throws Problem `usage` */
+/** Refuses addresses that would be taken for file names, without showing them. @throws Problem `usage` */
 export function checkDatabaseUrl(url: string): void {
   if (isDatabaseUrl(url)) return;
   throw problem('usage', {
@@ -67,7 +67,7 @@ export function checkDatabaseUrl(url: string): void {
 }
 
 /**
- * Opens a file, or PostgreSQL by URL.
+ * Opens a file or, by URL, PostgreSQL.
  * @throws Problem `database_unavailable`, `database_newer`, `database_not_migrated`, of storage
  */
 export async function openFileOrServer<T>(

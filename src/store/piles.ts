@@ -1,16 +1,16 @@
 import { type QueryExecutorProvider, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { QueueTerms } from './queue.ts';
 
-/** Rows that are not finished, to be counted through a partial index over them. */
+/** Unfinished rows of one kind, which are counted through their partial index. */
 export interface Pile {
   readonly kind: string;
   readonly table: string;
   readonly open: RawBuilder<SqlBool>;
   /** The indexed column. */
   readonly by: string;
-  /** The column of a row's beginning, or of when it was due (epoch ms). */
+  /** The column with the time that a row began or was due (epoch ms). */
   readonly since: string;
-  /** Counts by the column `state`. */
+  /** Counts each `state` by itself. */
   readonly isByState?: boolean;
 }
 
@@ -21,14 +21,14 @@ export interface Counted {
   readonly oldestMs: number;
 }
 
-/** The longest count: more rows are as many. */
+/** Where counting stops: more rows count as this many. */
 export const MOST_COUNTED = 1_000;
 
 export const pileOf = (kind: string, { table, due, open }: Pick<QueueTerms, 'table' | 'due' | 'open'>): Pile => ({
   ...{ kind, table, open, by: due, since: due },
 });
 
-/** Counts all piles with one statement; one without rows has no line. */
+/** Counts all piles with one statement; empty ones are left out. */
 export async function countPiles(store: QueryExecutorProvider, piles: readonly Pile[]): Promise<readonly Counted[]> {
   const parts = piles.map(({ kind, table, open, by, since, isByState }) => {
     const state = isByState ? sql.ref('state') : sql`''`;

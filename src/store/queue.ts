@@ -11,21 +11,21 @@ export interface QueueTerms<Table extends string = string, Column extends string
   extends LeaseTerms<Table, Column> {
   /** The due column (epoch ms). */
   readonly due: 'due_at_ms' | 'next_at_ms';
-  /** The farthest due time; a later one was written before the clock was set back. */
+  /** How far ahead a row may be due; a later time was written before the clock was set back. */
   readonly farthestMs: number;
   readonly retry: RetryPolicy;
-  /** Counted by claims, a process that dies with a row counts as a failure. */
+  /** With `claims`, a process that dies with a row counts as a failure. */
   readonly counts: 'claims' | 'failures';
-  /** Written with the lease at a claim. */
+  /** Columns that a claim writes with the lease. */
   readonly claimed?: (nowMs: number) => object;
-  /** The begin column, where age gives a row up. */
+  /** The column of a row's start, if age gives rows up. */
   readonly begun?: string;
 }
 
 export interface Queue<Tables extends LeasedTables<Name>, Name extends string>
   extends QueueTerms<Name, keyof Tables[Name] & string> {}
 
-/** Work that only a person finishes is never due. */
+/** The due time of work that only a person can finish. */
 export const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** More rows than are ever held at once. */
@@ -33,7 +33,7 @@ const MOST_HELD = 50;
 
 const isDue = ({ due }: QueueTerms, nowMs: number) => sql<SqlBool>`${sql.ref(due)} <= ${nowMs}`;
 
-/** Too far ahead: the clock was set back, and the row would wait. */
+/** Due too far ahead: the clock was set back, and the row would wait. */
 const isAstray = ({ due, farthestMs }: QueueTerms, nowMs: number) =>
   sql<SqlBool>`${sql.ref(due)} > ${nowMs + farthestMs} and ${sql.ref(due)} < ${NEVER_MS}`;
 
@@ -52,7 +52,7 @@ export function nextInQueue(
   return sql<string>`coalesce(${first(isDue(queue, nowMs))}, ${first(isAstray(queue, nowMs))})`;
 }
 
-/** The first time a row is due and free (epoch ms), as a query of one value; null: there is none. */
+/** Selects the first time at which a row is both due and free (epoch ms); null without rows. */
 export function queueDue(
   { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
   queue: QueueTerms,
@@ -61,7 +61,7 @@ export function queueDue(
   const { table, due, open, leaseMs } = queue;
   const at = sql.ref(due);
   const [nowMs, time] = [clock.now(), leaseTime(store, clock)];
-  // The lease's remaining time counts.
+  // The lease's end by our clock, from its remaining time.
   const freeAt = sql`lease_until_ms - ${time()} + ${nowMs}`;
   return sql<number | null>`select min(due) as due from (
       select due from (select
@@ -75,7 +75,7 @@ export function queueDue(
     ) as work`;
 }
 
-/** Asks by one statement when work of each kind is due next (epoch ms); null: there is none. */
+/** Reads in one statement when work of each kind is due next (epoch ms); null if there is none. */
 export async function dueOf<Kind extends string>(
   store: QueryExecutorProvider,
   kinds: Readonly<Record<Kind, RawBuilder<number | null>>>,
@@ -84,7 +84,7 @@ export async function dueOf<Kind extends string>(
   const { rows } = await sql<Record<string, number | string | null>>`select ${sql.join(
     named.map(([kind, due]) => sql`(${due}) as ${sql.ref(kind)}`),
   )}`.execute(store);
-  // Drivers vary in large integers.
+  // Some drivers return large integers as text.
   const atMs = (value: number | string | null | undefined) => (value == null ? null : Number(value));
   return Object.fromEntries(named.map(([kind]) => [kind, atMs(rows[0]?.[kind])])) as Record<Kind, number | null>;
 }
@@ -99,16 +99,15 @@ interface Failure {
   readonly verdict: 'again' | 'given_up';
   /** Failures, including this one. */
   readonly failures: number;
-  /** A person is notified, and retries go on. */
+  /** True if a person is notified; retries go on. */
   readonly tells: boolean;
-  /** The error's code or name. */
   readonly code: string;
 }
 
-/** Columns, further writes of the same transaction, and one log line. */
+/** A failure's columns, further writes of the same transaction, and one log line. */
 interface Aftermath<Tables, Row> {
   readonly change?: Change<Row>;
-  /** The requested pause, where the error lacks it. */
+  /** The requested pause, if the error does not carry it. */
   readonly atLeastMs?: number | null;
   readonly also?: ((tx: Transaction<Tables>) => Promise<unknown>) | undefined;
   log(): void;
@@ -128,7 +127,7 @@ const askedMs = (error: unknown): number =>
 
 /**
  * Takes rows, holds them during work, and postpones or gives up failures. Each row has one holder among any number of
- * processes; overtaken holders write nothing. @throws RangeError for a policy beyond the queue's farthest time
+ * processes; overtaken holders write nothing. @throws RangeError for a retry policy beyond `farthestMs`
  */
 export function openQueue<Tables extends LeasedTables<Name>, Name extends string>(
   ports: LeasePorts & { readonly store: Kysely<Tables> },
@@ -146,7 +145,7 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
   const dueAtMs = async (which?: RawBuilder<SqlBool>) =>
     (await dueOf(store, { due: queueDue(ports, queue, which) })).due;
 
-  /** Takes the row longest due, by the first condition with any. */
+  /** Takes the row due longest, by the first condition that matches any. */
   const claim = (which: readonly RawBuilder<SqlBool>[] = [ANY]): Promise<Row | null> => {
     const next = sql.join(which.map((one) => nextInQueue(ports, queue, one)));
     const first = which.length === 1 ? next : sql`coalesce(${next})`;
@@ -162,7 +161,7 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
   const finish = (row: Row, change: Change<Row>, on: QueryExecutorProvider = store): Promise<Row> =>
     writeRow(on, queue, row, { ...change, lease_until_ms: 0 } as Change<Row>);
 
-  /** Postpones a failed row by the policy or a longer requested pause, or gives it up; an overtaken row stays. */
+  /** Postpones a failed row by the policy, or a longer requested pause, or gives it up. Skips an overtaken row. */
   async function postpone(
     row: Row & { readonly attempts: number },
     error: unknown,
@@ -193,7 +192,7 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
     });
   }
 
-  /** Works on a claimed row; its failure holds up no other. */
+  /** Works on a claimed row; a failure does not stop the others. */
   const take = (row: Row, work: Work<Row>): Promise<void> =>
     unlessLost(async () => {
       try {
@@ -213,7 +212,7 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
     }
   }
 
-  /** The same at one small read when there are none. @returns the next row's time, too */
+  /** Like `workOff`, at one small read if none is due. @returns the next row's time, too */
   async function runDue(work: Work<Row>, most: number, which?: readonly RawBuilder<SqlBool>[]) {
     const all = which?.at(-1);
     const first = await dueAtMs(all);

@@ -1,7 +1,7 @@
 import { type Kysely, type SqlBool, SqliteAdapter, sql, type Transaction } from 'kysely';
 import { REGAINED } from './base/index.ts';
 
-/** Erases deleted rows from the unread write-ahead log; `secure_delete` clears the file, PostgreSQL vacuums. */
+/** Erases rows that `work` deletes from SQLite's journal, too: `secure_delete` clears only the file itself. */
 export async function erasing<T>(database: Kysely<T>, work: () => Promise<void>): Promise<void> {
   if (!(database.getExecutor().adapter instanceof SqliteAdapter)) return work();
   try {
@@ -11,10 +11,10 @@ export async function erasing<T>(database: Kysely<T>, work: () => Promise<void>)
   }
 }
 
-/** Deletes in a few milliseconds, so requests are not held up. */
+/** Rows deleted at a time: in a few milliseconds, so requests are not held up. */
 export const BITE = 50;
 
-/** Removes a bite of the oldest expired rows, not those of `unless`; a power cut may restore them. @returns how many */
+/** Removes up to `BITE` of the oldest expired rows, none of `unless`. A power cut may undo it. @returns how many */
 export async function removeOld<Tables, Name extends keyof Tables & string>(
   database: Kysely<Tables> | Transaction<Tables>,
   { table, key, at }: { readonly table: Name } & Readonly<Record<'key' | 'at', keyof Tables[Name] & string>>,

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** The times of retries, and of leaving work to a person. */
+/** When to retry work, and when to leave it to a person. */
 export interface RetryPolicy {
   /** The first delay; later ones grow by `factor` up to `mostMs`. */
   readonly firstMs: number;
@@ -8,7 +8,7 @@ export interface RetryPolicy {
   readonly mostMs: number;
   /** `half`: takes up to half off at random, so that rows which failed together spread out. */
   readonly jitter: 'none' | 'half';
-  /** A person is notified once after so many failures; null: never. */
+  /** After so many failures a person is notified, once; null for never. */
   readonly tellAfter: number | null;
   readonly giveUp:
     | { readonly after: 'never' }
@@ -18,7 +18,7 @@ export interface RetryPolicy {
 
 export type DelayPolicy = Pick<RetryPolicy, 'firstMs' | 'factor' | 'mostMs' | 'jitter'>;
 
-/** @param fared failures with the last, and the work's age */
+/** @param fared the failures, including the last, and the work's age */
 export function isGivenUp(
   { giveUp }: Pick<RetryPolicy, 'giveUp'>,
   fared: { readonly failures: number; readonly ageMs: number },
@@ -52,6 +52,5 @@ export interface PollPolicy {
   readonly mostMs: number;
 }
 
-/** A tenth of the time so far, within the bounds. */
 export const pollPauseMs = ({ leastMs, mostMs }: PollPolicy, waitedMs: number): number =>
   Math.round(Math.min(mostMs, Math.max(leastMs, waitedMs / 10)));

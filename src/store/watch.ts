@@ -6,7 +6,7 @@ import { type Problem, problem } from '../kernel/problems.ts';
 import { publicTrouble, STORAGE_RETRY_S, storageTrouble } from '../kernel/storage.ts';
 import { isDatabaseAway } from './postgres/index.ts';
 
-/** Finds failing storage or an absent database in an error, in public words; the request may be retried. */
+/** Returns failing storage or an absent database as a public problem, else null; the request may be retried. */
 export const storeTrouble = (error: unknown): Problem | null =>
   publicTrouble(error) ??
   (isDatabaseAway(error) ? problem('not_ready', { retryAfter: STORAGE_RETRY_S, cause: error }) : null);
@@ -16,7 +16,7 @@ export type StorageWatch = ReturnType<typeof watchStorage>;
 const SAME_S = 60;
 const GOOD_FOR_MS = 1_000;
 
-/** Logs and briefly remembers one process's file failures. @param probes write a little to each place that counts */
+/** Logs and briefly remembers one process's file failures. @param probes write a little to each file that matters */
 export function watchStorage(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
   probes: () => readonly (() => Promise<unknown>)[],
@@ -50,9 +50,9 @@ export function watchStorage(
 
   return {
     onTrouble,
-    /** The last trouble in this machine's words. */
+    /** The last trouble, with private names of files. */
     last: (): Problem | null => last?.problem ?? null,
-    /** Checks by a write that storage works; calls within a second share an answer. @returns a code of why not */
+    /** Checks by a write that storage works; calls within a second share an answer. @returns the problem's code */
     writeTrouble(): Promise<string | null> {
       if (within(goodAtMs, GOOD_FOR_MS)) return Promise.resolve(null);
       probing ??= probe().finally(() => {

@@ -2,7 +2,7 @@
 export interface Migration {
   readonly name: string;
   readonly statements: readonly string[];
-  /** Older versions may go on reading and writing beside it. */
+  /** True if older versions may go on using the database after it. */
   readonly rolls?: true;
 }
 
@@ -12,7 +12,7 @@ export interface AppliedStep {
   readonly breaks: number;
 }
 
-/** The first release compared the list's length alone: without this list it fails at its first step. */
+/** The list of the first release, which compared only its length: without the list that release fails at once. */
 export const FORMER_STEPS = 'schema_migrations';
 
 export const STEPS = 'schema_steps';

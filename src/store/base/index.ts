@@ -7,19 +7,18 @@ export * from './applied-steps.ts';
 export * from './together.ts';
 export * from './turns.ts';
 
-/** How a database takes steps. */
 export interface Migrating {
-  /** A person asked for them. */
+  /** True if a person asked for the migration. */
   readonly isTold?: boolean;
   readonly onMigrated?: (steps: readonly string[], tookMs: number) => void;
 }
 
 interface Migrated {
   readonly migrations: readonly Migration[];
-  /** Counts tables of a name. */
+  /** SQL that counts the tables of a name. */
   readonly hasTable: (table: string) => string;
   readonly name: string;
-  /** Counts all tables, where others may share the database: only an empty one takes steps untold. */
+  /** SQL that counts all tables, if others may share the database: only an empty one is migrated unasked. */
   readonly countTables?: string;
 }
 
@@ -46,7 +45,7 @@ export async function migrate<T>(
   const missing = isListed ? await missingOn(database) : migrations;
   if (isListed && missing.length === 0) return;
   if (countTables !== undefined && !isTold && (await count(database, countTables)) > 0) {
-    // Another process may have made all of them since the first look.
+    // Another process may have taken all steps since the first look.
     if ((await has(database, STEPS)) && (await missingOn(database)).length === 0) return;
     throw notMigrated(
       name,
@@ -87,7 +86,7 @@ const notMigrated = (name: string, steps: readonly string[], isOurs: boolean) =>
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Watches at most once a second for a newer version's migration, whose moved rows this process would miss. */
+/** Looks, at most once a second, for the migration of a newer version: this process would miss rows that it moved. */
 export function watchSteps(
   database: QueryExecutorProvider,
   migrations: readonly Migration[],
@@ -112,13 +111,13 @@ const newer = (name: string, steps: readonly string[]) =>
   });
 
 /**
- * Marks writes that a power cut may lose because we can redo them, or their loss costs nothing. They survive kills,
- * never precede earlier writes, and are on disk with any later write that waits; libsql acknowledges them before the
- * disk. PostgreSQL ignores the mark.
+ * Marks writes that a power cut may lose, because we can redo them or their loss costs nothing. They survive kills,
+ * reach the disk after earlier writes, and with any later write that waits for it. libsql acknowledges them before.
+ * PostgreSQL ignores the mark.
  */
 export const REGAINED = '/* regained */';
 
-/** Marks inserts, updates and deletes, but not raw SQL. */
+/** Marks all inserts, updates and deletes, but not raw SQL. */
 export const regained = <Database extends { withPlugin(plugin: KyselyPlugin): Database }>(
   database: Database,
 ): Database => database.withPlugin(endsRegained);

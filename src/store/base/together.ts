@@ -1,13 +1,13 @@
 import { type Driver, Kysely, type OperationNode, type RawBuilder, sql, type Transaction } from 'kysely';
 import { type TakesTurns, unlessUndone } from './turns.ts';
 
-/** PostgreSQL refuses the whole statement where the first write found no row to divide by. */
+/** A division by zero, by which PostgreSQL undoes the whole statement if the first write found no row. */
 const DIVIDED_BY_NOTHING = '22012';
 
 /**
- * Runs writes that all happen, or none: one statement on a database of several writers, a transaction in a file. They
- * read nothing, and no two of them write to one row.
- * @param lost thrown where the first write finds no row: it compares what was seen with what is there
+ * Runs all writes or none: as one statement on a database of several writers, as a transaction in a file. The writes
+ * must not read, nor write to the same row.
+ * @param lost makes the error if the first write finds no row in one statement; in a file that write throws by itself
  */
 export async function together<T>(
   store: Kysely<T>,
@@ -27,7 +27,7 @@ export async function together<T>(
   }
 }
 
-/** The statements of some writes, none of which runs: each is answered as if it had found its row. */
+/** Records the statements of writes without running them: each is answered as if it had found its row. */
 async function recorded<T>(store: Kysely<T>, adapter: TakesTurns, writes: (on: Transaction<T>) => Promise<unknown>) {
   const statements: RawBuilder<unknown>[] = [];
   const connection = {

@@ -2,11 +2,10 @@ import type { Dialect, DialectAdapter, Driver, Kysely, KyselyPlugin, QueryExecut
 
 /** The adapter of a database of several writers. */
 export interface TakesTurns extends DialectAdapter {
-  /** Connections of this process. */
   readonly connections: () => Connections;
-  /** The same database, whose transactions wait for those that share one of these turns. */
+  /** Returns the database with transactions that wait for others with one of the same turns. */
   taking<T>(turns: readonly string[], plugins: KyselyPlugin[]): Kysely<T>;
-  /** Words statements as this database has them, for another driver. */
+  /** Makes a dialect of this database for another driver. */
   dialectOver(driver: Driver): Dialect;
 }
 
@@ -16,20 +15,20 @@ export interface Connections {
   readonly waiting: number;
 }
 
-/** null for a file. */
+/** Returns null for a file. */
 export function connectionsOf(store: QueryExecutorProvider): Connections | null {
   const { adapter } = store.getExecutor();
   return 'taking' in adapter ? (adapter as TakesTurns).connections() : null;
 }
 
-/** Tries of a transaction that the server undoes: a deadlock, a serialization failure. */
+/** Tries of a transaction that the server undoes for a deadlock or a serialization failure. */
 const TRIES = 4;
 const UNDONE: ReadonlySet<unknown> = new Set(['40001', '40P01']);
 
 /**
- * Runs a transaction that reads before it writes, alone among those that share a turn with it; in a file, writers are
- * alone anyway. Its statements may run again: they act on the database only.
- * @param turns the rows or counts that its rule reads, such as `intent:int_…`
+ * Runs a transaction that reads before it writes, while no other with one of the same turns runs; in a file writers are
+ * alone anyway. `work` may run again, so it must act on the database only.
+ * @param turns names of the rows or counts that `work` relies on, such as `intent:int_…`
  */
 export async function inTurn<T, R>(
   store: Kysely<T>,
@@ -42,7 +41,7 @@ export async function inTurn<T, R>(
   return unlessUndone(() => taking.transaction().execute(work));
 }
 
-/** Tries work again that the server has undone. */
+/** Repeats work that the server has undone. */
 export async function unlessUndone<R>(work: () => Promise<R>): Promise<R> {
   for (let tries = 1; ; tries++) {
     try {

@@ -9,7 +9,7 @@ interface Line {
   readonly database: SqliteDatabase;
   readonly disk: JournalDisk;
   readonly statements: ReturnType<typeof keepStatements>;
-  /** Waits for the connection. @returns a release of the turn, effective once */
+  /** Waits for the connection. @returns a function that ends the turn, once */
   readonly takeTurn: () => Promise<() => void>;
   /** Retries while another process writes. */
   readonly patiently: <T>(work: () => T) => Promise<T>;
@@ -20,8 +20,8 @@ interface Line {
 
 /**
  * Kysely's driver over one shared libsql connection. Transactions take the write lock at their start, which avoids
- * races and deadlocks; waiting for it leaves the thread free, since the holder may be in this process. A busy statement
- * is retried itself: libsql leaves it half-run, which would pin an old snapshot of the connection.
+ * races and deadlocks; waiting for it leaves the thread free, since the holder may be in this process. The same busy
+ * statement is retried: libsql leaves it half-run, which would pin an old snapshot.
  */
 export function libsqlDriver(
   database: SqliteDatabase,
@@ -40,7 +40,7 @@ export function libsqlDriver(
       }
     }
   };
-  // Commits wait for the disk beside this thread (journal-disk.ts).
+  // Commits wait for the disk off this thread (journal-disk.ts).
   database.exec('pragma synchronous = normal');
   const disk = journalDisk(database, path, (error) => troubleWith(path, error, telling));
   const line: Line = {
@@ -91,7 +91,7 @@ class Caller implements DatabaseConnection {
       if (statement.isRead) {
         await this.untilCommitted();
         const ran = await line.patiently(() => statement.run(parameters));
-        // Waits for reads to be on disk, so that a power cut cannot take what was shown.
+        // Waits until the rows are on disk, so that a power cut cannot take back what was shown.
         const onDisk = line.disk.ofWhatWasRead();
         this.release();
         await onDisk;
@@ -141,7 +141,7 @@ class Caller implements DatabaseConnection {
 
 const SLICE_MS = 8;
 
-/** Turns at one connection, in order. A used-up time slice lets sockets and timers first: a sweep stops no request. */
+/** Gives turns in order. After a time slice, sockets and timers come first, so that a sweep stops no request. */
 function createTurns(): Line['takeTurn'] {
   let last: Promise<void> = Promise.resolve();
   let beganMs: number | null = null;
@@ -177,7 +177,7 @@ function ending() {
 /** More than the services have; lists of values vary the text by length. */
 const MOST_KEPT = 400;
 
-/** Prepares each statement once, keeping the last used. */
+/** Prepares each statement once, and keeps the last used ones. */
 function keepStatements(database: Pick<SqliteDatabase, 'prepare'>) {
   const kept = new Map<string, KeptStatement>();
   return {
@@ -199,7 +199,7 @@ type KeptStatement = ReturnType<typeof prepared>;
 
 interface Ran {
   readonly rows: unknown[];
-  /** null for a statement with rows. */
+  /** Null if the statement returns rows. */
   readonly changes: number | null;
   readonly lastInsertRowid: number | bigint;
 }
@@ -239,8 +239,8 @@ interface Group {
 }
 
 // Commits writes of one moment together, so that they wait for the disk once. Lone statements wait for the end of this
-// turn of the event loop; transactions run at once, as savepoints of an open one. No write is acknowledged before it is
-// on disk, a failed commit fails all its writers, and a rollback undoes only its own.
+// turn of the event loop; transactions run at once, as savepoints of an open one. Only `REGAINED` writes are answered
+// before they are on disk; a failed commit fails all its writers, and a rollback undoes only its own.
 
 /** Runs a statement outside of a transaction. */
 const write = (line: Line, statement: KeptStatement, parameters: readonly unknown[]): Promise<Ran> =>
@@ -271,7 +271,7 @@ function memberOf(line: Line, group: Group, isFirst: boolean) {
       group.isDirty ||= mustLast(statement, ran);
       return ran;
     },
-    /** Passes the turn, and returns once committed and on disk. */
+    /** Passes the turn on, and waits until the commit is on disk. */
     async commit(pass: () => void): Promise<void> {
       if (line.open !== group) throw new Error('the transaction was rolled back');
       if (!isFirst) database.exec('release member');
@@ -318,7 +318,6 @@ async function carryOut(line: Line): Promise<void> {
   }
 }
 
-/** A lone statement is its own transaction. */
 async function alone(line: Line, { statement, parameters, resolve, reject }: Waiting): Promise<void> {
   try {
     const ran = await line.patiently(() => statement.run(parameters));

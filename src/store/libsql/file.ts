@@ -21,9 +21,8 @@ export interface SqliteDatabase {
 }
 
 export interface FileOptions {
-  /** A writer's wait, holding the thread: never await inside its transactions. 0: a lock stays SQLite's error. */
+  /** How long a locked file blocks the thread: never await inside transactions. 0: SQLite's error is thrown at once. */
   readonly waitMs?: number;
-  /** Called for each trouble with the file. */
   readonly onTrouble?: OnTrouble | undefined;
   /** Rewords trouble for the file's users, with the trouble as cause. */
   readonly thrownAs?: (trouble: Problem) => Problem;
@@ -81,7 +80,7 @@ const tellingOf =
     }
   };
 
-/** Makes a problem that names the file; other errors pass. */
+/** Makes a problem that names the file; returns other errors as they are. */
 export function troubleWith(
   path: string,
   error: unknown,
@@ -95,7 +94,7 @@ export function troubleWith(
 
 export const BUSY_TIMEOUT_MS = 15_000;
 
-/** Retries the journal mode, which needs a moment alone and does not wait for it, so that concurrent creation works. */
+/** Retries the journal mode, which needs the file alone and does not wait for it: two processes may create the file. */
 function enterWal(database: SqliteDatabase): void {
   for (let attempt = 0; ; attempt++) {
     try {

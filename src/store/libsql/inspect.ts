@@ -5,10 +5,10 @@ import { appliedSteps, FORMER_STEPS, STEPS } from '../base/index.ts';
 import { isBusy, type SqliteDatabase } from './file.ts';
 import { type FileUsers, openForReading, readRows, usersOf } from './read-only.ts';
 
-/** An inspection that creates, updates and writes nothing. */
+/** The result of an inspection, which writes nothing. */
 export interface FileState extends FileUsers, AppliedSteps {
   readonly kind: 'fine' | 'busy' | 'damaged' | 'unreadable';
-  /** The database's words about damage or unreadability. */
+  /** The database's own words on why it is damaged or unreadable. */
   readonly said: string | null;
   /** Only the head and steps of a large file were read. */
   readonly isReadInPart: boolean;
@@ -17,7 +17,7 @@ export interface FileState extends FileUsers, AppliedSteps {
 /** Larger files are read whole on request only. */
 const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
 
-/** @param migrations null: none @param full reads every page and index, however long it takes */
+/** @param migrations null if it has none @param full reads every page and index, however long it takes */
 export function inspectFile(path: string, migrations: readonly Migration[] | null, full: boolean): FileState {
   const { users, writer } = usersOf(path);
   const isReadInPart = !full && statSync(path).size > MOST_CHECKED_BYTES;
@@ -58,11 +58,10 @@ function stepsOf(database: SqliteDatabase, migrations: readonly Migration[] | nu
 export interface TableSize {
   readonly name: string;
   readonly rows: number;
-  /** With its indexes; null in a large file, as every page would be read. */
+  /** With indexes; null in a large file, as every page would have to be read. */
   readonly bytes: number | null;
 }
 
-/** Lists a file's tables. */
 export function tablesIn(path: string): TableSize[] {
   const bytes = new Map<unknown, number>();
   if (statSync(path).size <= MOST_CHECKED_BYTES) {
@@ -76,12 +75,12 @@ export function tablesIn(path: string): TableSize[] {
   return rows.map((row) => ({ name: String(row.name), rows: Number(row.rows), bytes: bytes.get(row.name) ?? null }));
 }
 
-/** Selects names of columns, with their table, and of indexes. */
+/** Selects the names of all columns, as `table.column`, and of all indexes. */
 export const FILE_PARTS = `select m.name || '.' || c.name as name from sqlite_master as m, pragma_table_info(m.name) as c
     where m.type = 'table'
   union all select name from sqlite_master where type = 'index' and name not like 'sqlite_%'`;
 
-/** Lists the parts that all steps make, by making them in memory. */
+/** Lists the parts that all migrations make, by running them in memory. */
 export function partsMadeBy(migrations: readonly Migration[]): string[] {
   const model: SqliteDatabase = new Sqlite(':memory:');
   try {

@@ -4,9 +4,9 @@ import type { SqliteDatabase } from './file.ts';
 export type JournalDisk = ReturnType<typeof journalDisk>;
 
 /**
- * Flushes SQLite's write-ahead journal beside the main thread, once for all commits meanwhile. `synchronous = normal`
- * writes commits to the journal, safe from kills and visible to all processes, but waits for the disk only on moving
- * them into the file. @param database an open connection, which keeps the journal file @param inWords rewords system
+ * Flushes SQLite's write-ahead journal off the main thread, once for all commits meanwhile. `synchronous = normal`
+ * writes commits to the journal, safe from kills and visible to all processes, but waits for the disk only to move them
+ * into the file. @param database an open connection, which keeps the journal file @param inWords rewords system
  * errors for users
  */
 export function journalDisk(
@@ -15,17 +15,17 @@ export function journalDisk(
   inWords: (error: unknown) => unknown,
 ) {
   let file: number | null = null;
-  /** The system reports a failed write once, then takes it for clean. */
+  /** The error of a flush: the system reports it once, then takes the pages for clean. */
   let lost: unknown = null;
   let running: Promise<void> | null = null;
-  /** Follows the running one, which may have begun before a commit. */
+  /** The flush after the running one, which may have begun before the last commit. */
   let next: Promise<void> | null = null;
   const others = commitsOfOthers(database, `${path}-wal`);
 
   const start = (): Promise<void> => {
     next = null;
     const begun = new Promise<void>((resolve, reject) => {
-      // SQLite locks nothing on the journal: opening and closing it is safe.
+      // SQLite has no locks on the journal, so opening and closing it is safe.
       file ??= openSync(`${path}-wal`, 'r+');
       if (lost !== null && !movedIntoFile(database)) return reject(inWords(lost));
       fdatasync(file, (error) => {
@@ -50,7 +50,7 @@ export function journalDisk(
   return {
     /** Waits until current commits are on disk. */
     sync,
-    /** Waits for read rows; null when on disk. Another process may die after its commit, before the disk has it. */
+    /** Waits until rows that were read are on disk, null if they are: their writer may die before its own flush. */
     ofWhatWasRead(): Promise<void> | null {
       if (!others.areNew()) return next ?? running;
       const done = sync();
@@ -58,7 +58,7 @@ export function journalDisk(
       return done;
     },
     async close(): Promise<void> {
-      // Those waiting for it get its failure.
+      // Its failure goes to the callers that wait for it.
       await (next ?? running)?.catch(() => undefined);
       if (file !== null) closeSync(file);
       file = null;
@@ -66,7 +66,7 @@ export function journalDisk(
   };
 }
 
-/** Notices others' commits, and the journal's content at the start: a killed process may not have synced it. */
+/** Notices commits of others, and a journal that was there at the start: its process may have died before a flush. */
 function commitsOfOthers(database: Pick<SqliteDatabase, 'prepare'>, journal: string) {
   const version = database.prepare('pragma data_version');
   const look = () => {

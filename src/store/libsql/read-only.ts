@@ -9,7 +9,7 @@ import type { SqliteDatabase } from './file.ts';
 const WAIT_MS = 500;
 const MOST_COPIED_BYTES = 256 * 1024 * 1024;
 const ASIDE = 'farelock-look-';
-/** A look takes seconds: older copies are a killed process's. */
+/** A look takes seconds: older copies were left by a killed process. */
 const LEFT_MS = HOUR_MS;
 
 /** Reads a file's rows, if any, without migrating, writing or creating it; `sql` takes no parameters. */
@@ -23,7 +23,7 @@ export function readRows(path: string, sql: string): Record<string, unknown>[] {
   }
 }
 
-/** Opens a file for reading only. An unused one with a journal is copied: SQLite would rewrite the index. */
+/** Opens a file for reading only. Copies one with a journal but no users: SQLite would rewrite its index. */
 export function openForReading(path: string): SqliteDatabase {
   const hasJournal = existsSync(`${path}-wal`);
   const isQuiet = usersOf(path).users?.length === 0 && statSync(path).size <= MOST_COPIED_BYTES;
@@ -49,7 +49,7 @@ export function openForReading(path: string): SqliteDatabase {
   }
 }
 
-/** Removes copies of this user's killed looks. */
+/** Removes copies that this user's killed processes left. */
 function sweepBeside(aside: string): void {
   try {
     const { uid, mtimeMs } = lstatSync(aside);
@@ -65,7 +65,7 @@ function sweepBeside(aside: string): void {
   }
 }
 
-/** `isAtRest`: no journal, so it is closed, and SQLite would make one. */
+/** `isAtRest`: the file is closed and has no journal, and SQLite would make one. */
 const openAt = (path: string, isAtRest: boolean): SqliteDatabase =>
   new Sqlite(`${pathToFileURL(path).href}?mode=ro${isAtRest ? '&immutable=1' : ''}`, { timeout: WAIT_MS });
 
@@ -73,12 +73,12 @@ const openAt = (path: string, isAtRest: boolean): SqliteDatabase =>
 const WRITER_BYTE = 120;
 
 export interface FileUsers {
-  /** Processes with open work in it; null where the system does not say. */
+  /** Processes that hold a lock on it; null if the system does not say. */
   readonly users: readonly number[] | null;
   readonly writer: number | null;
 }
 
-/** Lists a file's locking processes from Linux's own list. */
+/** Finds the processes that lock a file in Linux's own list. */
 export function usersOf(path: string): FileUsers {
   let list: string;
   try {

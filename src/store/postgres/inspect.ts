@@ -4,7 +4,7 @@ import { appliedSteps, FORMER_STEPS, type Migration, STEPS } from '../base/index
 import { type PostgresRefusal, postgresRefusal } from './refusal.ts';
 import { inWordsOfPg } from './url.ts';
 
-/** An inspection in a read-only transaction. */
+/** The result of an inspection in a read-only transaction. */
 export type PostgresState = Awaited<ReturnType<typeof read>> & { readonly kind: 'fine'; readonly place: PostgresPlace };
 
 export interface PostgresRefused extends PostgresRefusal {
@@ -20,7 +20,7 @@ export interface PostgresPlace {
 
 export interface PostgresLook {
   readonly migrations: readonly Migration[];
-  /** Selects `id`s of rows that wait for a person, once migrated. */
+  /** Selects `id`s of rows that wait for a person; for a migrated database only. */
   readonly stuckQuery: string;
   readonly now: () => number;
   readonly timeoutMs: number;
@@ -58,7 +58,7 @@ async function inspectOne(url: string, look: PostgresLook): Promise<Inspected> {
     database: client.database ?? '',
     user: client.user ?? '',
   };
-  // The broken query reports its connection's error.
+  // The query reports the error of its connection, too.
   client.on('error', () => undefined);
   const leave = () => void client.end();
   look.signal.addEventListener('abort', leave, { once: true });
@@ -100,7 +100,7 @@ async function read(client: Client, { migrations, stuckQuery, now }: PostgresLoo
     migrations,
   );
   const isWhole = !isEmpty && known.missing.length === 0;
-  // Of the statistics, as counting would read everything.
+  // From the statistics, as counting would read every row.
   const tables = await rows(
     `select relname as name, greatest(reltuples, 0)::float8 as rows, pg_total_relation_size(oid)::float8 as bytes
      from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`,
@@ -116,10 +116,10 @@ async function read(client: Client, { migrations, stuckQuery, now }: PostgresLoo
     version: String(server?.version).split(' ')[0] ?? '',
     /** Never migrated. */
     isEmpty,
-    /** Asked of the server and its rights, without writing. */
+    /** Found from the server's mode and our rights, without writing. */
     writing: writing as 'read_only' | 'no_rights' | 'allowed',
     lacking: denied,
-    /** The server's clock lead. */
+    /** How far the server's clock is ahead. */
     aheadMs,
     /** Bookings and refunds that wait for a person. */
     stuck: stuck.map(({ id }) => String(id)),
@@ -131,7 +131,7 @@ const tableMade = (statement: string): string[] => {
   return name === undefined ? [] : [name];
 };
 
-/** Selects names of columns, with their table, and of indexes. */
+/** Selects the names of all columns, as `table.column`, and of all indexes. */
 export const SERVER_PARTS = `select table_name || '.' || column_name as name from information_schema.columns
     where table_schema = current_schema()
   union all select indexname from pg_indexes where schemaname = current_schema()`;

@@ -26,8 +26,8 @@ import { isSilence, postgresRefusal } from './refusal.ts';
 import { inWordsOfPg } from './url.ts';
 
 /**
- * The advisory lock of all writers. Transactions with turns of their own share it; any other one has it alone, as
- * SQLite's immediate transactions do, and so has every transaction of a version that knew no turns.
+ * The advisory lock of all writers. Transactions with turns share it. Any other transaction holds it alone, as SQLite's
+ * immediate ones do, and so does every transaction of a version that knew no turns.
  */
 const WRITER_LOCK = 0x0fa2e10c;
 
@@ -65,17 +65,17 @@ class WritersDriver extends PostgresDriver {
     try {
       await connection.executeQuery(CompiledQuery.raw(`${this.beginning()}; select ${locks.join('; select ')}`));
     } catch (error) {
-      // The connection would return to the pool inside the open transaction.
+      // Otherwise the connection would return to the pool inside the open transaction.
       await this.rollbackTransaction(connection);
       throw error;
     }
   }
 }
 
-/** The lock of a turn: by a hash, as PostgreSQL's are numbers. */
+/** Hashes a turn into the number of an advisory lock. */
 const lockOf = (turn: string): bigint => createHash('sha256').update(turn).digest().readBigInt64BE();
 
-/** Takes turns in one order everywhere, so that no two transactions wait for each other's. */
+/** Takes locks in the same order everywhere, so that no two transactions wait for each other. */
 const locksOf = (turns: readonly string[]): string[] => [
   `pg_advisory_xact_lock_shared(${WRITER_LOCK})`,
   ...[...new Set(turns.map(lockOf))].sort((a, b) => (a < b ? -1 : 1)).map((lock) => `pg_advisory_xact_lock(${lock})`),
@@ -117,23 +117,23 @@ class TurnsAdapter extends PostgresAdapter implements TakesTurns {
 type PooledConnection = Parameters<PostgresDriver['releaseConnection']>[0];
 
 /**
- * Begins with `local` bounds: poolers refuse start parameters and share sessions. Under any other level that a database
- * may default to, the snapshot would be older than the lock.
+ * Begins with `local` bounds, since poolers refuse startup parameters and share sessions. Any other isolation level,
+ * which a database may default to, would take its snapshot before the lock.
  */
 const beginWith = ({ silentMs, lockMs, statementMs }: Omit<Waits, 'connectMs' | 'answerMs'>): string =>
   `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${silentMs};
   set local lock_timeout = ${lockMs}; set local statement_timeout = ${statementMs}`;
 
-/** Unbounded, since building an index may take long while other starting processes wait. */
+/** Bounds no statement or lock: building an index may take long while other starting processes wait. */
 const patiently = ({ silentMs }: Waits): string => beginWith({ silentMs, lockMs: 0, statementMs: 0 });
 
-/** A server that takes no writes: it follows another one. */
+/** The code of a server that follows another one, and takes no writes. */
 const READ_ONLY = '25006';
 const following = () => Object.assign(new Error('the server takes no writes now'), { code: '57P03' });
 
 /**
- * Connects to the server that takes writes. An unanswered statement costs its connection, as its answer may still come;
- * so does a refused write: the server was demoted.
+ * Connects to the server that takes writes. Drops a connection after an unanswered statement, whose answer may still
+ * come, and after a refused write: the server was demoted.
  */
 function connecting(pools: readonly Pool[], answerMs: () => number): PostgresPool {
   const isAlone = pools.length === 1;
@@ -181,7 +181,7 @@ function connecting(pools: readonly Pool[], answerMs: () => number): PostgresPoo
           throw error;
         }
       };
-      // Without cursors, which Kysely uses for streams alone.
+      // Without cursors, which Kysely needs only for streams.
       return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(lost) };
     },
     async end() {
@@ -193,8 +193,8 @@ function connecting(pools: readonly Pool[], answerMs: () => number): PostgresPoo
 const INT8 = 20;
 
 /**
- * Opens a migrated PostgreSQL database, loading `pg` here only. 64-bit integers become numbers, far below 2^53.
- * An empty one is migrated untold: it has nothing to lose.
+ * Opens a PostgreSQL database, and migrates an empty one unasked: it has nothing to lose. 64-bit integers become
+ * numbers, far below 2^53.
  */
 export async function openPostgres<T>(
   url: string,
@@ -210,7 +210,7 @@ export async function openPostgres<T>(
     const pool = new pg.Pool({
       connectionString: inWordsOfPg(address),
       max: MOST_CONNECTIONS,
-      // Where it is silent, another one may be the one that takes writes.
+      // If this address is silent, another one may take writes.
       connectionTimeoutMillis: waits.connectMs / Math.min(2, addresses.length),
       // Notices an idle connection whose other end is gone.
       keepAlive: true,
@@ -231,7 +231,7 @@ export async function openPostgres<T>(
     override createAdapter = () =>
       new TurnsAdapter(writers, () => ({
         inUse: pools.reduce((sum, { totalCount, idleCount }) => sum + totalCount - idleCount, 0),
-        // A taker of a free connection is in the queue for a moment.
+        // A caller that gets a free connection is in the queue for a moment.
         waiting: pools.reduce(
           (sum, { waitingCount, totalCount, idleCount }) =>
             sum + (idleCount > 0 || totalCount < MOST_CONNECTIONS ? 0 : waitingCount),

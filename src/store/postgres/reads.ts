@@ -4,16 +4,16 @@ import { isProblem } from '../../kernel/problems.ts';
 import { postgresRefusal } from './refusal.ts';
 import { inWordsOfPg } from './url.ts';
 
-/** Asks for rows that may be seconds old. */
+/** Runs a read whose rows may be seconds old. */
 export type Reads<T> = <R>(ask: (on: Kysely<T>) => Promise<R>) => Promise<R>;
 
 const INT8 = 20;
 const CONNECT_MS = 1_000;
 const ANSWER_MS = 10_000;
-/** A standby that failed is left alone for so long. */
+/** How long a failed standby is left alone. */
 const AWAY_MS = 10_000;
 
-/** Reads from a standby, and from the primary while that one is away, or behind with its own upgrade. */
+/** Reads from a standby, or from the primary while the standby is away or lacks an upgrade. */
 export async function openReads<T>(given: {
   readonly url: string;
   readonly primary: Kysely<T>;
@@ -37,7 +37,7 @@ export async function openReads<T>(given: {
   const standby = new Kysely<T>({ dialect: new PostgresDialect({ pool }) });
   let failedAtMs = Number.NEGATIVE_INFINITY;
   let isOurs = false;
-  /** An address may be a wrong one: what another database says of refunds would be believed. */
+  /** Refuses a wrong address: the refunds of another database would be believed. */
   const checkOwner = async (): Promise<void> => {
     isOurs ||= (await ownerIn(standby)) === (await ownerIn(primary));
     if (!isOurs) throw new Error('it is no standby of this database');

@@ -6,7 +6,7 @@ export interface PostgresRefusal {
 
 const AWAY = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPIPE)$/;
 
-/** @param error `pg`'s; `code` is the system's or an SQLSTATE */
+/** @param error of `pg`, with a system's code or an SQLSTATE */
 export function postgresRefusal(error: unknown): PostgresRefusal {
   const { code = '', message } = deepest(error);
   if (AWAY.test(code)) return { kind: 'away', said: `nothing listens there (${code})` };

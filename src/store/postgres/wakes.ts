@@ -5,23 +5,23 @@ import { postgresRefusal } from './refusal.ts';
 import { inWordsOfPg } from './url.ts';
 
 const CHANNEL = 'farelock_work';
-/** Between tries to listen again. */
+/** The pause between tries to listen. */
 const AGAIN_MS = 5_000;
-/** Between looks at whether the connection is alive; one that is half open costs no longer. */
+/** The pause between checks that the connection is alive: a half-open one is found within this time. */
 const LOOK_EVERY_MS = 30_000;
 const ANSWER_MS = 5_000;
 
 export interface Wakes {
   /** Wakes the workers of other processes; calls of one moment share a statement. */
   send(): void;
-  /** False while nothing is heard, as behind a pooler of transactions: new work is then polled for. */
+  /** False while no message arrives, as behind a pooler of transactions: new work is then found by polling. */
   isHeard(): boolean;
   close(): Promise<void>;
 }
 
 /**
- * Listens for work that other processes took in. It takes a connection of its own, straight to the server, since
- * poolers of transactions pass no notifications on. A message may be lost, so that polling goes on, less often.
+ * Listens for work that other processes accepted, on a connection of its own, straight to the server: poolers of
+ * transactions pass no notifications on. A message may be lost, so polling goes on, less often.
  * @param notify sends one statement over the pool
  */
 export async function openWakes(given: {
@@ -50,7 +50,7 @@ export async function openWakes(given: {
       listening.on('error', reject);
       listening.on('end', () => reject(new Error('Connection terminated')));
     });
-    // It is waited for below, once connected.
+    // Awaited below, once connected.
     ended.catch(() => undefined);
     listening.on('notification', () => {
       isHeard = true;
@@ -59,7 +59,7 @@ export async function openWakes(given: {
     try {
       await listening.connect();
       await listening.query(`listen ${CHANNEL}`);
-      // It counts as heard with the first message: one of its own.
+      // `isHeard` turns true with the first message, which is our own.
       send();
       while (!closing.signal.aborted) {
         await Promise.race([clock.sleep(LOOK_EVERY_MS, closing.signal), ended]);
@@ -88,7 +88,7 @@ export async function openWakes(given: {
     sending ??= (async () => {
       while (isWanted) {
         isWanted = false;
-        // The work is on record, and polling finds it.
+        // A lost message does no harm: polling finds the work.
         await notify(`select pg_notify('${CHANNEL}', '')`).catch(() => undefined);
       }
       sending = null;
