@@ -1,7 +1,7 @@
 import { type Address, getAddressDecoder } from '@solana/kit';
 import { associatedTokenAddress, type ChainAccount, type Cluster, TOKEN_PROGRAM, tokenIn } from '../solana/index.ts';
 
-/** The layouts (docs/escrow.md, State account): an intent's escrow, and an authorization, by version. */
+/** The layouts of an intent's escrow and of an authorization, by version (docs/escrow.md, State account). */
 const LAYOUTS = { 1: { bytes: 272, kind: 'intent' }, 2: { bytes: 336, kind: 'authorization' } } as const;
 const MAGIC = new TextEncoder().encode('FARELOCK');
 const STATES = [undefined, 'open', 'captured', 'refunded'] as const;
@@ -10,7 +10,7 @@ export type EscrowAccount = IntentEscrow | AuthorizationEscrow;
 export type IntentEscrow = ReturnType<typeof intentIn>;
 export type AuthorizationEscrow = ReturnType<typeof authorizationIn>;
 
-/** Reads the bytes of a state account; null where they are not one of a known version. Says nothing of their owner. */
+/** Decodes a state account of a known version, else null. Does not check its owner. */
 export function decodeEscrow(address: Address, programId: Address, data: Uint8Array): EscrowAccount | null {
   const layout = data[8] === 1 || data[8] === 2 ? LAYOUTS[data[8]] : null;
   if (data.length !== layout?.bytes || !MAGIC.every((byte, index) => data[index] === byte)) return null;
@@ -35,7 +35,7 @@ function readerOf(data: Uint8Array) {
 }
 
 const baseIn = ({ flag, u64, i64, addressAt }: Reader) => ({
-  /** A refund ended it and found less than the amount: it was never paid, and is closed at once. */
+  /** A refund ended it and found less than the amount: it was never paid, and may be closed at once. */
   neverFunded: flag(11),
   authority: addressAt(48),
   mint: addressAt(80),
@@ -97,7 +97,7 @@ const keptBy = (escrow: EscrowAccount): bigint => {
 
 export type AccountReader = Pick<Cluster, 'accounts'>;
 
-/** The escrow in an account; null where its owner is not one of `programIds`, because anybody can copy the bytes. */
+/** Decodes an account's escrow; null if none of `programIds` owns it, because anybody can copy the bytes. */
 export function escrowIn(account: ChainAccount | null | undefined, programIds: readonly Address[]) {
   if (!account || !programIds.includes(account.owner)) return null;
   return decodeEscrow(account.address, account.owner, account.data);
@@ -111,7 +111,7 @@ export async function readEscrow(cluster: AccountReader, address: Address, progr
 
 export type ObservedEscrow = Awaited<ReturnType<typeof observeEscrow>>;
 
-/** Reads an escrow, its vault and its refund account. Read again for each attempt: anybody may send to the vault. */
+/** Reads an escrow, its vault and its refund account. Needed for each attempt: anybody may send to the vault. */
 export async function observeEscrow(
   cluster: AccountReader,
   at: { readonly escrow: Address; readonly mint: Address; readonly refundOwner: Address; readonly programId: Address },
@@ -130,7 +130,7 @@ export async function observeEscrow(
   const missing = !refund || refund.data.length === 0;
   return {
     escrow,
-    /** There is a token account at the vault's address; after the end anybody may have created it again. */
+    /** True if a token account is at the vault's address; after the end anybody may have created it again. */
     hasVault: vault?.owner === TOKEN_PROGRAM,
     /** Atomic units in the vault; 0 when it does not exist. */
     held,

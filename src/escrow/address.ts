@@ -27,7 +27,7 @@ export async function escrowAddress(
 /**
  * An intent id is `int_`, 16 random characters and 16 that commit to its refund owner (program/commitment.h): after the
  * escrow is closed the id still proves who gets late money. The program takes 30 bytes: `int_`, the ten bytes that the
- * random characters spell, and the 16 characters. Ids of 0.2 are the 30 bytes themselves, with ten random characters.
+ * random characters spell, and the last 16. Ids of release 0.2, with ten random characters, are these bytes themselves.
  */
 
 const TAG = 'farelock refund owner';
@@ -35,14 +35,14 @@ const DIGIT = `[${CROCKFORD.toLowerCase()}]`;
 const FORM = new RegExp(`^(?<nonce>int_(?<random>${DIGIT}{16}|${DIGIT}{10}))(?<commitment>${DIGIT}{16})$`);
 const RANDOM_CHARACTERS = 16;
 
-/** The bytes that stand for an intent id on chain, where the escrow's address is made of their hash. */
+/** Encodes an intent id as on chain, where the escrow's address is made of the hash of these bytes. */
 export function chainBytes(intentId: string): Uint8Array {
   const { nonce, commitment } = FORM.exec(intentId)?.groups ?? {};
   if (nonce === undefined || commitment === undefined) return Buffer.from(intentId, 'utf8');
   return Buffer.concat([nonceBytes(nonce), Buffer.from(commitment, 'latin1')]);
 }
 
-/** The first 14 bytes that stand for an id: those before its commitment. */
+/** Encodes the start of an id, up to its commitment, in 14 bytes. */
 function nonceBytes(start: string): Uint8Array {
   const random = start.slice('int_'.length);
   if (random.length !== RANDOM_CHARACTERS) return Buffer.from(start, 'latin1');
@@ -50,7 +50,7 @@ function nonceBytes(start: string): Uint8Array {
   return Buffer.concat([Buffer.from('int_'), Buffer.from(value.toString(16).padStart(20, '0'), 'hex')]);
 }
 
-/** The hash whose first 80 bits end an intent id. @param start the characters before them */
+/** Computes the hash whose first 80 bits end an intent id. @param start the id up to them */
 export function refundCommitment(start: string, refundOwner: Address): Uint8Array {
   const hash = createHash('sha256').update(TAG).update(nonceBytes(start));
   return new Uint8Array(hash.update(new Uint8Array(getAddressEncoder().encode(refundOwner))).digest());

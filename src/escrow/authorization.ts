@@ -19,10 +19,10 @@ import { closeInstruction, refundInstruction, type SeenInstruction, sweepInstruc
 
 /**
  * Authorizations: escrows that the payer opens and funds in one transaction, at an address made of the terms
- * (docs/escrow.md, Authorizations). Signers are roles; the builder brings the keys.
+ * (docs/escrow.md, Authorizations). Instructions only name their signers; the caller has the keys.
  */
 
-/** The terms, of which the address is made. Deadlines are in seconds since the epoch, `amount` in atomic units. */
+/** The terms, from which the address is made. Deadlines are seconds since the epoch, `amount` is in atomic units. */
 export interface AuthorizationTerms {
   /** Genesis hash of the cluster, base58. The program cannot see it: compare it with the cluster's before accepting. */
   readonly genesis: string;
@@ -48,7 +48,7 @@ export interface AuthorizationTerms {
 const TERMS_BYTES = 184;
 const HASH_BYTES = 32;
 
-/** The terms as they are in the data of Authorize. */
+/** Encodes the terms as in the data of Authorize. */
 function termsBytes(terms: AuthorizationTerms): Uint8Array {
   const address = getAddressEncoder();
   const genesis = getBase58Encoder().encode(terms.genesis);
@@ -84,7 +84,7 @@ export async function authorizationPlace(terms: AuthorizationTerms, programId: A
   return { escrow, bump, salt, vault: await associatedTokenAddress(escrow, terms.mint) };
 }
 
-/** The terms of an authorization as its account shows them; nonce and genesis hash are in its address alone. */
+/** Returns the terms that an authorization's account shows; nonce and genesis hash are in its address alone. */
 export const termsOnChain = (
   { refundOwner, mint, amount, refundAfter, refundDeadline, authority, treasury, receiverAuthorizer }: Shown,
   nonce: Uint8Array,
@@ -99,7 +99,7 @@ type Shown = Pick<
   'refundOwner' | 'mint' | 'amount' | 'refundAfter' | 'refundDeadline' | 'authority' | 'treasury' | 'receiverAuthorizer'
 >;
 
-/** Opens and funds an authorization. The vault is there. Signers: the payer, `rentPayer`. */
+/** Opens and funds an authorization. The vault must exist. Signers: the payer, `rentPayer`. */
 export const authorizeInstruction = (
   authorize: AuthorizationTerms & Of<'escrow' | 'vault' | 'rentPayer' | 'source'>,
 ): Instruction =>
@@ -114,7 +114,7 @@ export const authorizeInstruction = (
     readonly(SYSTEM_PROGRAM),
   ]);
 
-/** The place that an Authorize opens, by its form, at whichever escrow program; null for another instruction. */
+/** Finds the escrow that an Authorize of any escrow program opens; null for an instruction of another form. */
 export function authorizedIn({ program, accounts, data }: SeenInstruction) {
   const escrow = accounts[2];
   if (data[0] !== TAG.authorize || data.length !== 1 + TERMS_BYTES || !escrow) return null;
@@ -136,9 +136,9 @@ export async function authorizeInstructions(
   ];
 }
 
-/** Who consents: the authorizer signs the transaction, or a consent instruction is directly before (consent.ts). */
+/** A consent: the authorizer signs the transaction, or a consent instruction comes directly before (consent.ts). */
 interface Consented {
-  /** The authorizer, where it signs the transaction itself; null: a consent instruction. */
+  /** The authorizer, if it signs the transaction itself; null for a consent instruction. */
   readonly consentBy: Address | null;
   readonly expected: Expected;
 }
@@ -157,7 +157,7 @@ type Part = Consented &
   Of<'authority' | 'escrow' | 'vault' | 'treasuryAccount' | 'rentPayer'> & {
     /** Atomic units, at most what is capturable. */
     readonly amount: bigint;
-    /** The rest goes back to the payer, and the authorization ends. A capture of the whole rest ends it in any case. */
+    /** Sends the rest back to the payer and ends the authorization. A capture of the whole rest always ends it. */
     readonly release: boolean;
     /** A token account of the payer, or null: the rest then stays in the vault for a sweep. */
     readonly refundAccount: Address | null;
@@ -207,17 +207,17 @@ export const refundCapturedInstruction = (
 
 type Ending = Of<'authority' | 'escrow' | 'vault' | 'refundAccount' | 'rentPayer'>;
 
-/** Gives everything that is left back before the capture deadline. Signers: the operator, and `consentBy`. */
+/** Returns the rest to the payer before the capture deadline. Signers: the operator, and `consentBy`. */
 export function voidInstruction(ending: Ending & Consented): Instruction {
   const { accounts = [] } = refundInstruction({ ...ending, byAuthority: true });
   const data = Uint8Array.of(TAG.refund, ...expectedBytes(ending.expected));
   return instruction(ending, data, [...accounts, consentAccount(ending)]);
 }
 
-/** Gives everything that is left back from the capture deadline on. Anybody may send it. */
+/** Returns the rest to the payer from the capture deadline on. Anybody may send it. */
 export const reclaimInstruction = (ending: Ending): Instruction => refundInstruction({ ...ending, byAuthority: false });
 
-/** An authorization as it is on chain (account.ts), and who pays the rent of token accounts that are missing. */
+/** An authorization as it is on chain (account.ts). */
 interface OnChain extends Of<'mint'> {
   readonly address: Address;
   readonly authority: Address;
@@ -235,7 +235,7 @@ interface OnChain extends Of<'mint'> {
 
 interface Sent {
   readonly authorization: OnChain;
-  /** Pays the rent of token accounts that have to be made. */
+  /** Pays the rent of token accounts that are missing. */
   readonly feePayer: Address;
   /** Default: the associated token account of the payer, made where it is missing. */
   readonly refundAccount?: Address | undefined;
@@ -243,13 +243,13 @@ interface Sent {
 
 type Consents = Omit<Consented, 'expected'> & { readonly validUntil?: bigint | undefined };
 
-/** The amounts that can be captured and refunded now. The next instruction names them as the pair that it expects. */
+/** Returns the amounts that can be captured and refunded now, which the next instruction has to expect. */
 export const expectedOf = ({ state, amount, captured, refunded }: Omit<OnChain, 'address'>) => ({
   capturable: state === 'open' ? amount - captured : 0n,
   refundable: captured - refunded,
 });
 
-/** The accounts of the instructions, and what makes the payer's token account where it may be missing. */
+/** Collects the accounts, and the instruction that creates the payer's token account if it may be missing. */
 async function ground({ authorization, feePayer, refundAccount }: Sent) {
   const { refundOwner, mint } = authorization;
   const account = refundAccount ?? (await associatedTokenAddress(refundOwner, mint));
@@ -265,8 +265,8 @@ const expecting = (authorization: OnChain, { validUntil }: Consents): Expected =
 });
 
 /**
- * A capture of `amount`. The last instruction is the capture: a consent instruction goes between it and the others.
- * `leaves`: the rest stays in the vault for a sweep, which a payer without a usable token account cannot stop.
+ * Captures `amount`. The capture is the last instruction: a consent instruction goes right before it. `leaves`: the
+ * rest stays in the vault for a sweep, so that a payer without a usable token account cannot stop the capture.
  */
 export async function capturePartInstructions(
   capture: Sent & Consents & { readonly amount: bigint; readonly release: boolean; readonly leaves?: boolean },
@@ -287,7 +287,7 @@ export async function capturePartInstructions(
   ];
 }
 
-/** A refund of `amount` that was captured; `source` is by default the associated token account of `funder`. */
+/** Refunds `amount` of what was captured; `source` is by default the associated token account of `funder`. */
 export async function refundCapturedInstructions(
   refund: Sent & Consents & { readonly amount: bigint; readonly funder: Address; readonly source?: Address },
 ): Promise<Instruction[]> {
@@ -301,22 +301,22 @@ export async function refundCapturedInstructions(
   ];
 }
 
-/** A void of everything that is left. */
+/** Voids: returns the rest to the payer. */
 export async function voidInstructions(ending: Sent & Consents): Promise<Instruction[]> {
   const { accounts, makesRefundAccount } = await ground(ending);
   const expected = expecting(ending.authorization, ending);
   return [...makesRefundAccount, voidInstruction({ ...accounts, consentBy: ending.consentBy, expected })];
 }
 
-/** A reclaim of everything that is left, from the capture deadline on. No signer but the fee payer. */
+/** Returns the rest to the payer, from the capture deadline on. No signer but the fee payer. */
 export async function reclaimInstructions(ending: Sent): Promise<Instruction[]> {
   const { accounts, makesRefundAccount } = await ground(ending);
   return [...makesRefundAccount, reclaimInstruction(accounts)];
 }
 
 /**
- * Closes an ended authorization: without captures at once, else from the refund deadline on. Signer: `closer`, the operator
- * or the rent payer. `sweeps`: a vault that is there again is emptied first.
+ * Closes an ended authorization: without captures at once, else from the refund deadline on. Signer: `closer`, which is
+ * the operator or the rent payer. `sweeps`: a vault that was created again is emptied first.
  */
 export async function closeAuthorizationInstructions(
   closing: Sent & { readonly closer: Address; readonly sweeps?: boolean | undefined },
@@ -328,7 +328,7 @@ export async function closeAuthorizationInstructions(
   ];
 }
 
-/** Sends what lies at an authorization that was closed, or never made, to its payer, whom the terms name. */
+/** Sends money at the address of a closed, or never opened, authorization to the payer of its terms. */
 export const recoverAuthorizationInstruction = (
   recover: AuthorizationTerms & Of<'escrow' | 'vault' | 'refundAccount'>,
 ): Instruction =>

@@ -24,7 +24,7 @@ type Chain = Pick<Cluster, 'accounts' | 'history' | 'transaction' | 'network' | 
 
 /**
  * Finds the escrow of an intent at the programs: the opened one, or the authorization that was paid in its place.
- * null: never opened, or closed. @throws Problem `cluster_failed`
+ * Returns null if it was never opened, or is closed. @throws Problem `cluster_failed`
  */
 export async function escrowOnChain(cluster: Chain, intentId: string, programs: readonly Address[]) {
   const hash = intentHashOf(intentId);
@@ -53,7 +53,7 @@ interface OpenedAt {
   readonly opened: EscrowAccount | undefined;
 }
 
-/** The authorization of an intent. Its terms are those of the opened escrow, or of the transaction that opened it. */
+/** Finds an intent's authorization, by the terms of the opened escrow or of the transaction that opened it. */
 async function authorizationOf(cluster: Chain, { hash, programId, address, opened }: OpenedAt) {
   const terms = opened ?? (await openingOf(cluster, address, programId));
   if (!terms) return null;
@@ -120,8 +120,8 @@ export async function claimLateMoney(
 }
 
 /**
- * Sends an escrow's money to its refund owner for any claimer: all of it after `refund_after`, late money at any time.
- * `signer` pays the fee, and the rent of a missing token account. The chain lets it happen once: repeat after a
+ * Sends an escrow's money to its refund owner, for anybody: all of it after `refund_after`, late money at any time.
+ * `signer` pays the fee, and the rent of a missing token account. The chain lets it happen once: repeat it after a
  * failure.
  * @throws Problem `refund_not_due`, `nothing_to_claim`, `insufficient_funds` (SOL), all before anything is sent
  */
@@ -178,7 +178,7 @@ async function checkFee(cluster: Cluster, signer: Signer, found: ObservedEscrow)
   });
 }
 
-/** The signature of our transaction; null where it was refused or lost, and the escrow is empty all the same. */
+/** Returns the signature of our transaction; null if it was refused or lost, but the escrow is empty anyway. */
 async function send(
   cluster: Cluster,
   signer: Signer,

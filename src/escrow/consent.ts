@@ -1,6 +1,6 @@
 import { type Address, getAddressEncoder, type Instruction } from '@solana/kit';
 
-/** The consent of an authorization's receiver, as an Ed25519 instruction directly before what it allows (docs/escrow.md). */
+/** A receiver's consent, as an Ed25519 instruction directly before the instruction that it allows (docs/escrow.md). */
 
 export const ED25519_PROGRAM = 'Ed25519SigVerify111111111111111111111111111' as Address;
 export const INSTRUCTIONS_SYSVAR = 'Sysvar1nstructions1111111111111111111111111' as Address;
@@ -13,7 +13,7 @@ const MESSAGE_AT = SIGNATURE_AT + 64;
 const HERE = 0xffff;
 
 /**
- * The message that the receiver's authorizer signs: domain, program, escrow, `opened_at`, and the data of the instruction.
+ * Builds the message that the receiver's authorizer signs: domain, program, escrow, `opened_at`, instruction data.
  * @param allowed CapturePart, RefundCaptured or a void, as it will be sent
  * @param openedAt of the escrow account: a consent is for one life of an address
  */
@@ -32,7 +32,7 @@ export function consentMessage(allowed: Instruction, openedAt: bigint): Uint8Arr
   );
 }
 
-/** The Ed25519 instruction that carries a signed consent. It has to be directly before the instruction that it allows. */
+/** Builds the Ed25519 instruction of a signed consent, which has to be directly before the one that it allows. */
 export function consentInstruction(consent: {
   readonly authorizer: Address;
   readonly message: Uint8Array;

@@ -14,8 +14,8 @@ export const EARLIER_ESCROW_ELFS = [
 ] as const;
 
 /**
- * The program before today's, as it is deployed: with the same promises to those who pay, and without authorizations and
- * captures in part. It stays trusted, because a deployment may be final or have no room for today's.
+ * The program before today's: with the same promises to payers, but without authorizations and captures in part. It
+ * stays trusted, because a deployment may be final or have no room for today's.
  */
 export const PREVIOUS_ESCROW = { sha256: EARLIER_ESCROW_ELFS[2], bytes: 14_632 } as const;
 

@@ -21,7 +21,7 @@ export const instruction = (of: Of<never>, data: Uint8Array, accounts: readonly 
   data,
 });
 
-/** The associated token program's own: creates the account of `owner`, or does nothing when it is there. */
+/** Creates the associated token account of `owner`, or does nothing if it exists. */
 export function createTokenAccount(payer: Address, account: Address, owner: Address, mint: Address): Instruction {
   const others = [owner, mint, SYSTEM_PROGRAM, TOKEN_PROGRAM].map(readonly);
   return instruction({ programId: ASSOCIATED_TOKEN_PROGRAM }, Uint8Array.of(1), [
@@ -31,7 +31,7 @@ export function createTokenAccount(payer: Address, account: Address, owner: Addr
   ]);
 }
 
-/** The amounts that an instruction expects to find. They never recur in an escrow, so that it is done once. */
+/** The amounts that an instruction expects. No pair recurs in an escrow, so the instruction takes effect once. */
 export interface Expected {
   readonly capturable: bigint;
   readonly refundable: bigint;

@@ -22,8 +22,8 @@ import {
 } from './instruction.ts';
 
 /**
- * The instructions of the escrow program for intents (docs/escrow.md); those for authorizations are in authorization.ts.
- * Signers are roles; the builder brings the keys.
+ * The escrow program's instructions for intents (docs/escrow.md); authorization.ts has those for authorizations.
+ * Instructions only name their signers; the caller has the keys.
  */
 
 export interface SeenInstruction {
@@ -33,16 +33,16 @@ export interface SeenInstruction {
 }
 
 const NAMES = ['open_escrow', 'capture', 'refund', 'sweep', 'close_escrow', 'sweep', null, 'capture'] as const;
-/** The place of the escrow among the accounts. */
+/** The escrow's place among the accounts. */
 const ESCROW_AT = [2, 1, 1, 0, 1, 0, 2, 1] as const;
-/** The length of the data of each. */
+/** The length of the data. */
 const BYTES = [113, 1, 1, 1, 1, 31, 0, 34] as const;
-/** A void: it has the amounts that it expects. */
+/** The length of a void, which names the amounts that it expects. */
 const VOID_BYTES = 25;
 
-/** The act of an instruction on an escrow by its form, at whichever escrow program; null for another form. */
+/** Finds by its form what an instruction of any escrow program does; null for another form. */
 export function escrowActOf({ program, accounts, data }: SeenInstruction) {
-  // Its instructions have one byte, too.
+  // Its instructions are one byte long, too.
   if (program === ASSOCIATED_TOKEN_PROGRAM) return null;
   const tag = data[0] ?? NAMES.length;
   const [kind, escrow] = [NAMES[tag], accounts[ESCROW_AT[tag] ?? 0]];
@@ -55,7 +55,7 @@ export function escrowActOf({ program, accounts, data }: SeenInstruction) {
 
 const OPEN_BYTES = 113;
 
-/** The terms that a transaction opened an escrow with; null for another transaction. */
+/** The terms with which a transaction opened an escrow; null for another transaction. */
 export function openedIn(transaction: Uint8Array, escrow: Address, programId: Address) {
   const { messageBytes } = getTransactionDecoder().decode(transaction);
   const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
@@ -81,7 +81,7 @@ export function openedIn(transaction: Uint8Array, escrow: Address, programId: Ad
   return null;
 }
 
-/** `payer` pays the rents until the end. `vault` must be empty. `treasury` and `refundOwner` own token accounts. */
+/** `payer` lends the rents until the end. `vault` must be empty. `treasury` and `refundOwner` are wallets. */
 export function openInstruction(
   open: Of<'authority' | 'payer' | 'escrow' | 'vault' | 'mint' | 'treasury' | 'refundOwner'> & {
     readonly intentHash: Uint8Array;
@@ -143,7 +143,7 @@ export const capturePartInstruction = (
 /** `authority` is the recorded one in any case; `refundAccount` is not looked at when the vault is empty. */
 export const refundInstruction = (
   refund: Of<'authority' | 'escrow' | 'vault' | 'refundAccount' | 'rentPayer'> & {
-    /** The authority signs. Without it the refund works once `refund_after` has passed, for anybody. */
+    /** True if the authority signs. Without it anybody can refund, once `refund_after` has passed. */
     readonly byAuthority: boolean;
   },
 ): Instruction =>
@@ -185,13 +185,13 @@ export const recoverInstruction = (
     readonly(TOKEN_PROGRAM),
   ]);
 
-/** The parties of one escrow, by the owners of token accounts. `payer` pays the rent of what has to be created. */
+/** The parties of one escrow, by their wallets. `payer` pays the rent of accounts that have to be created. */
 interface EscrowParties extends Of<'payer' | 'escrow' | 'mint' | 'refundOwner'> {
   /** The payer of the rents at Open; default `payer`. */
   readonly rentPayer?: Address | undefined;
   /** Default: the associated token account of the refund owner. Another where that one is unusable. */
   readonly refundAccount?: Address | undefined;
-  /** `payer` opens a missing refund account (default true): a gift, for the owner can close it and keep the rent. */
+  /** `payer` opens a missing refund account (default true): a gift, as the owner can close it and keep the rent. */
   readonly opensRefundAccount?: boolean | undefined;
   /** A fresh reading of `observeEscrow`; see each function for what happens without it. */
   readonly observed?: ObservedEscrow | undefined;
@@ -201,7 +201,7 @@ interface AuthorityParties extends EscrowParties {
   readonly authority: Address;
 }
 
-/** Creates vault, then escrow. Signers: `authority`, `payer`. `refundAfter` is ahead of the cluster's clock. */
+/** Creates vault, then escrow. Signers: `authority`, `payer`. `refundAfter` must be ahead of the cluster's clock. */
 export async function openInstructions(
   open: Omit<Parameters<typeof openInstruction>[0], 'escrow' | 'vault' | 'intentHash'> & { readonly intentId: string },
 ): Promise<Instruction[]> {
@@ -215,12 +215,12 @@ export async function openInstructions(
 
 /**
  * Captures the amount to the treasury's token account, created when missing. Signer: `authority`. A surplus goes to the
- * refund owner if his account can take it, else stays for a sweep: he could block a capture (docs/escrow.md, Capture).
+ * refund owner's account if that is usable, else stays for a sweep: no owner can block it (docs/escrow.md, Capture).
  */
 export async function captureInstructions(
   parties: AuthorityParties & {
     readonly treasury: Address;
-    /** Captures this much of the amount alone, before `refund_after`, and releases the rest (docs/escrow.md, CapturePart). */
+    /** Captures only this much, before `refund_after`, and releases the rest (docs/escrow.md, CapturePart). */
     readonly part?: { readonly amount: bigint; readonly total: bigint } | undefined;
   },
 ) {
@@ -258,7 +258,7 @@ export async function refundInstructions(
   ];
 }
 
-/** Closes an ended escrow. Signer: `authority`. A vault that was made again is swept too, or it would be in the way. */
+/** Closes an ended escrow. Signer: `authority`. A vault that was made again is in the way, and swept first. */
 export async function closeInstructions(parties: AuthorityParties): Promise<Instruction[]> {
   const { vault, rentPayer } = await vaultOf(parties);
   return [
@@ -277,7 +277,7 @@ export async function recoverInstructions(parties: EscrowParties & { readonly in
   ];
 }
 
-/** Sends what is above the amount (after the end: everything) to the refund owner. No signer but the fee payer. */
+/** Sends any excess (after the end: everything) to the refund owner. No signer but the fee payer. */
 export async function sweepInstructions(parties: EscrowParties): Promise<Instruction[]> {
   const refundAccount = await refundAccountOf(parties);
   return [
@@ -294,7 +294,7 @@ const vaultOf = async ({ escrow, mint, rentPayer, payer }: EscrowParties) => ({
 const refundAccountOf = async ({ refundAccount, refundOwner, mint }: EscrowParties): Promise<Address> =>
   refundAccount ?? (await associatedTokenAddress(refundOwner, mint));
 
-/** The rent of a token account that holds nothing would be a gift to the refund owner, who can close it. */
+/** Creates a missing refund account only for money: the rent of an empty one would be a gift to its owner. */
 function createRefundAccount(parties: EscrowParties, account: Address, moves: bigint | undefined): Instruction[] {
   const { observed, refundAccount, payer, refundOwner, mint } = parties;
   if (refundAccount !== undefined || moves === 0n || parties.opensRefundAccount === false) return [];

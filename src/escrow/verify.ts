@@ -24,7 +24,7 @@ export interface ExpectedEscrow {
   readonly authorities?: readonly Address[] | undefined;
   /** Atomic units in the vault. Unset: any. Before paying, `max: 0n` or `max: amount - 1n` finds a paid escrow. */
   readonly held?: Bounds | undefined;
-  /** Genesis hash: also takes the authorization by which its refund owner has paid. Never before paying. */
+  /** Genesis hash, to accept an authorization by which the refund owner has paid. Never set it before paying. */
   readonly paidOn?: string | undefined;
 }
 
@@ -126,7 +126,7 @@ export async function verifyEscrow({
   ];
 }
 
-/** The place of an intent's escrow: that of an authorization is made of its terms, and names the intent by the nonce. */
+/** Derives the address of an intent's escrow; that of an authorization from its terms, with the intent as nonce. */
 async function addressOf({ intentId, programId, paidOn }: ExpectedEscrow, escrow: EscrowAccount | null) {
   const hash = intentHashOf(intentId);
   if (escrow?.kind !== 'authorization' || paidOn === undefined) return (await escrowPlace(hash, programId)).address;
@@ -136,7 +136,7 @@ async function addressOf({ intentId, programId, paidOn }: ExpectedEscrow, escrow
 export interface ExpectedAuthorization {
   readonly terms: AuthorizationTerms;
   readonly programId: Address;
-  /** Genesis hash of the cluster that `cluster` reads: the program cannot see it, so this check is all there is. */
+  /** Genesis hash of the cluster that `cluster` reads: the program cannot see it, so only this check compares it. */
   readonly genesis: string;
   /** Atomic units captured and refunded so far; unset: any. After Authorize both are 0. */
   readonly captured?: bigint | undefined;

@@ -8,13 +8,13 @@ export type InspectedProgram =
   | { readonly kind: 'not_a_program' }
   | {
       readonly kind: 'present';
-      /** Its bytes are those of program/escrow.so. */
+      /** True if its bytes are those of program/escrow.so. */
       readonly isShipped: boolean;
-      /** Its bytes are those of the version before: intents go on with it, authorizations need today's. */
+      /** True if its bytes are those of the version before: enough for intents, but not for authorizations. */
       readonly isPrevious: boolean;
-      /** May replace it; null: it is final. */
+      /** The key that may replace it; null if it is final. */
       readonly upgradeAuthority: Address | null;
-      /** Of its last deploy or upgrade; 0 where the loader does not say. */
+      /** The slot of its last deploy or upgrade; 0 if the loader does not say. */
       readonly slot: bigint;
       readonly size: number;
     };
@@ -44,7 +44,7 @@ export async function isShippedAt(cluster: Pick<Cluster, 'accounts'>, address: A
   return found.kind === 'present' && found.isShipped;
 }
 
-/** The bytes, and nothing but zeros behind them: code that follows could be jumped to. */
+/** True for the bytes of `elf`, then zeros only: other code after them could be jumped to. */
 const holds = (code: Uint8Array, elf: Uint8Array): boolean =>
   Buffer.compare(code.subarray(0, elf.length), elf) === 0 && endsAt(code, elf.length);
 

@@ -15,7 +15,7 @@ import {
 } from '../../solana/index.ts';
 import { type InspectedProgram, inspectProgram } from './inspect.ts';
 
-/** A deployment or an upgrade that was decided on. Only its keys are kept here: the chain says how far it is. */
+/** A deployment or upgrade that was decided on. It has no progress: the chain says how far it has come. */
 export interface Deployment {
   readonly kind: 'deploy' | 'upgrade';
   readonly program: Address;
@@ -25,12 +25,12 @@ export interface Deployment {
   /** Pays, and is the authority of buffer and program. */
   readonly payer: Signer;
   readonly elf: Uint8Array;
-  /** Bid for each compute unit, beside the fee for each signature. */
+  /** The bid for each compute unit, on top of the fee for each signature. */
   readonly microLamports: bigint;
   readonly isFinal: boolean;
 }
 
-/** Compute units that each transaction may use: about 2,700 for what the loader does in one instruction. */
+/** Compute units that each transaction may use. The loader takes about 2,700 for one instruction. */
 export const UNITS = { small: 4_000, deploy: 10_000 } as const;
 /** Bytes of code in one transaction: 1,232 less 274 for signature, accounts and instructions; a multiple of eight. */
 export const CHUNK = 952;
@@ -61,18 +61,18 @@ export async function planDeployment(cluster: Cluster, deployment: Deployment) {
     (isDone ? 0n : fee(kind === 'deploy' ? 2n : 1n, UNITS.deploy)) +
     (gives ? fee(1n, UNITS.small) : 0n);
   const rent = kind === 'deploy' ? (programRent ?? 0n) + (dataRent ?? 0n) : 0n;
-  // The buffer's rent is back before that of the code is paid; an upgrade only lends it.
+  // The buffer's rent comes back before the code's is paid; an upgrade only borrows it.
   const most = kind === 'deploy' ? rent : (bufferRent ?? 0n);
   return {
     program,
     hasBuffer: held !== null && held !== undefined,
     /** Offsets of the chunks that the buffer does not hold yet. */
     missing,
-    /** Of program and code; locked as long as the program exists, which is for good once its authority is given up. */
+    /** Rent of program and code, locked while the program exists: for good once its authority is given up. */
     rent,
-    /** Of the buffer, which comes back at the end. */
+    /** Rent of the buffer, which comes back at the end. */
     bufferRent: bufferRent ?? 0n,
-    /** Of all transactions that are left, if none has to be repeated. */
+    /** Fees of all transactions that are left, if none has to be repeated. */
     fees,
     transactions: (makesBuffer ? 1 : 0) + missing.length + (isDone ? 0 : 1) + (gives ? 1 : 0),
     /** The balance that the payer needs now. An account that pays fees must keep its own rent. */
@@ -81,7 +81,7 @@ export async function planDeployment(cluster: Cluster, deployment: Deployment) {
   };
 }
 
-/** Before rent is lent: a loader refuses only at the end. */
+/** Checked before any rent is paid: the loader refuses only at the end. */
 function requireSupport({ state, version, node }: VersionSupport): void {
   if (state === 'active') return;
   const runs = node === null ? '' : ` Its node runs ${node}.`;

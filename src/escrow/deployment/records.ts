@@ -14,7 +14,7 @@ const form = z.strictObject({
   /** CAIP-2 name, for a person. */
   network: z.string(),
   program: address,
-  /** Of a new program; null for an upgrade. */
+  /** The seed of a new program; null for an upgrade. */
   program_seed: seed.nullable(),
   buffer: address,
   buffer_seed: seed,
@@ -22,12 +22,12 @@ const form = z.strictObject({
   sha256: z.hex().length(64),
   micro_lamports: z.string().regex(/^\d+$/),
   final: z.boolean(),
-  /** Until this block height the transaction that makes the buffer may land; null: it was not sent yet. */
+  /** Until this block height the transaction that makes the buffer may land; null before it is sent. */
   buffer_until: z.string().regex(/^\d+$/).nullable(),
   begun_at: z.iso.datetime(),
 });
 
-/** A home's record of one deployment. Its keys are written before anything is sent that they are needed to undo. */
+/** A home's record of one deployment. Its keys are on the disk before anything that needs them is sent. */
 export type DeploymentRecord = z.output<typeof form>;
 
 export type DeploymentRecords = ReturnType<typeof openRecords>;
@@ -54,7 +54,7 @@ export function openRecords(folder: string, cluster: string) {
         .flatMap((name) => read(join(folder, name)) ?? [])
         .sort((one, other) => (one.begun_at < other.begun_at ? 1 : -1));
     },
-    /** Two processes that begin at once both go on with the first one's record. */
+    /** Returns the record of the process that began first: the others go on with it. */
     begin: (record: DeploymentRecord) => (writeOnce(open, text(record)) ? record : (read(open) ?? record)),
     update: (record: DeploymentRecord) => writeWhole(open, text(record)),
     end(record: DeploymentRecord, state: 'done' | 'aborted') {

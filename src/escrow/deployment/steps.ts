@@ -23,7 +23,7 @@ import { CHUNK, missingChunks, planDeployment, requireFunds, UNITS } from './pla
 export interface DeploymentPorts {
   readonly cluster: Cluster;
   readonly clock: Clock;
-  /** Kept before the transaction that makes the buffer is sent: until this block height it may still land. */
+  /** Notes, before it is sent, until which block height the transaction that makes the buffer may land. */
   noteBufferUntil(lastValidBlockHeight: bigint): void;
   readonly signal?: AbortSignal | undefined;
   onStep?(step: DeploymentStep): void;
@@ -34,10 +34,10 @@ export type DeploymentStep =
   | { readonly kind: 'write'; readonly done: number; readonly total: number };
 
 const POLL_MS = 1_000;
-/** How far a node may lag behind what another one has confirmed. */
+/** How long a node may lag behind what another one has confirmed. */
 const LONGEST_LAG_MS = 30_000;
 
-/** Reads until it is so: one address may have several nodes behind it, and some lag behind what another confirmed. */
+/** Reads until `isSo`, for a while: one address may have several nodes, some of which lag behind the others. */
 async function eventually<T>(
   { clock, signal }: Pick<DeploymentPorts, 'clock' | 'signal'>,
   read: () => Promise<T>,
@@ -54,7 +54,7 @@ async function eventually<T>(
 
 const TRIES = 3;
 
-/** Acts unless it is done, also after a lost answer; acts again where the blockhash was too old when first seen. */
+/** Acts unless the goal is reached, which excuses a lost answer; acts again if the blockhash was too old. */
 async function unlessReached(isReached: () => Promise<boolean>, act: () => Promise<void>): Promise<void> {
   for (let attempt = 1; !(await isReached()); attempt++) {
     try {
@@ -66,7 +66,7 @@ async function unlessReached(isReached: () => Promise<boolean>, act: () => Promi
   }
 }
 
-/** True where the cluster refused a transaction for its age alone, so that it is not on its way. */
+/** True if the cluster refused a transaction for its age alone, so that it is not on its way. */
 const isExpired = (error: unknown): boolean =>
   isProblem(error, 'transaction_failed') && error.detail?.error === 'BlockhashNotFound';
 
@@ -88,7 +88,7 @@ async function send(
   }
 }
 
-/** A refusal with the reason that the loader wrote into its log: the error itself is often a bare number. */
+/** Adds the reason in the loader's log to a refusal: the error itself is often a bare number. */
 function explained(error: unknown): unknown {
   if (!isProblem(error, 'transaction_failed')) return error;
   const { logs } = error.detail ?? {};
@@ -109,7 +109,7 @@ type Present = Extract<InspectedProgram, { kind: 'present' }>;
 
 const LONGEST_FINAL_MS = 120_000;
 
-/** Does the rest of a deployment. Each step looks at the chain first: repeating costs only fees of lost answers. */
+/** Does the rest of a deployment. Each step reads the chain first: a repetition costs only fees of lost answers. */
 export async function carryOut(ports: DeploymentPorts, deployment: Deployment): Promise<Present> {
   const { cluster } = ports;
   const plan = await planDeployment(cluster, deployment);
@@ -161,7 +161,7 @@ async function finalise(ports: DeploymentPorts, deployment: Deployment): Promise
   const untilMs = clock.now() + LONGEST_FINAL_MS;
   const finalized = { accounts: (of: readonly Address[]) => cluster.accounts(of, { finalized: true }) };
   while (!(await isShippedAt(finalized, program, deployment.elf))) {
-    // What was right a moment ago must not be wrong now.
+    // The program must not have changed meanwhile.
     await verified(ports, deployment);
     if (clock.now() >= untilMs) throw problem('not_final');
     await clock.sleep(POLL_MS, ports.signal);
@@ -184,7 +184,7 @@ const AT_ONCE = 4;
 /** Rounds of writes without any new chunk, before it gives up for now. */
 const VAIN_ROUNDS = 3;
 
-/** Makes the buffer. Before its transaction is sent, its keys and how long it may land are kept. */
+/** Makes the buffer. Its keys, and how long its transaction may land, are kept before that is sent. */
 async function makeBuffer(ports: DeploymentPorts, deployment: Deployment, { bufferRent }: DeploymentPlan) {
   const { payer, buffer, elf } = deployment;
   const { cluster } = ports;
@@ -219,20 +219,20 @@ async function fillBuffer(ports: DeploymentPorts, deployment: Deployment): Promi
     least = missing.length;
     if (vain >= VAIN_ROUNDS) throw lastError ?? problem('cluster_failed');
     lastError = await writeChunks(ports, deployment, missing);
-    // Chunks that are not known to have landed are read once, and written again.
+    // After a failure it reads only once: missing chunks are written again.
     missing = lastError ? await read() : await eventually(ports, read, (chunks) => chunks?.length === 0);
   }
 }
 
-/** The chunks that are not written yet; null where there is no buffer. */
+/** The chunks that are not written yet; null if there is no buffer. */
 async function lackingIn({ cluster }: DeploymentPorts, deployment: Deployment): Promise<number[] | null> {
   const [account] = await cluster.accounts([deployment.buffer.address]);
   if (account) return missingChunks(deployment, account);
-  // A transaction whose answer was lost has put it in place.
+  // A transaction whose answer was lost may have put the program in place.
   return (await isShippedAt(cluster, deployment.program, deployment.elf)) ? [] : null;
 }
 
-/** @returns the last failure that leaves a write's outcome open; null where there was none */
+/** @returns the last failure that leaves a write's outcome open; null if there was none */
 async function writeChunks(ports: DeploymentPorts, deployment: Deployment, missing: readonly number[]) {
   const { cluster, signal } = ports;
   const { buffer, payer, elf } = deployment;
@@ -254,7 +254,7 @@ async function writeChunks(ports: DeploymentPorts, deployment: Deployment, missi
         if (isProblem(error, 'transaction_failed') && (await lackingIn(ports, deployment))?.length === 0) return;
         if (!isProblem(error, 'cluster_failed') && !isExpired(error)) throw error;
         lastError = error;
-        // Those behind it have the same blockhash.
+        // The chunks that are left have the same blockhash.
         if (isExpired(error)) left.length = 0;
       }
     }
@@ -263,7 +263,7 @@ async function writeChunks(ports: DeploymentPorts, deployment: Deployment, missi
   return lastError;
 }
 
-/** Closes an abandoned buffer, and returns its lamports. Until block height `until` it may still be made; null: never. */
+/** Closes an abandoned buffer, and returns its lamports. It may be made until block height `until`; null: never. */
 export async function reclaimBuffer(
   ports: Omit<DeploymentPorts, 'noteBufferUntil'>,
   deployment: Pick<Deployment, 'buffer' | 'payer' | 'microLamports'>,
@@ -274,7 +274,7 @@ export async function reclaimBuffer(
   const read = async () => (await cluster.accounts([buffer.address]))[0] ?? null;
   let account = await read();
   while (account === null && until !== null && (await cluster.finalizedBlockHeight()) <= until) {
-    // It may still be made, and would be forgotten then.
+    // The buffer may still be made, and would then be forgotten.
     await clock.sleep(POLL_MS, ports.signal);
     ports.signal?.throwIfAborted();
     account = await read();
