@@ -17,7 +17,7 @@ const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
   503: 'unavailable',
 };
 
-/** Valid requests that the present state does not allow: Connect answers them with 400. */
+/** Problems of valid requests that the current state does not allow. Connect answers them with 400. */
 const FAILED_PRECONDITIONS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'compliance_required',
   'order_outside_offer',
@@ -29,7 +29,7 @@ export function connectCodeOf(code: ProblemCode): ConnectCode {
   return BY_STATUS[(PROBLEMS[code] as ProblemKind).status ?? 500] ?? 'internal';
 }
 
-/** The facts of a refusal as words: a stock client shows its message, and drops fields that Connect lacks. */
+/** Puts the facts of a refusal into words: a stock client shows the message, and drops fields unknown to Connect. */
 function factsOf({ issues, allowed, outstanding }: Readonly<Record<string, unknown>>): string {
   const list = (given: unknown, words: (one: Readonly<Record<string, unknown>>) => string) =>
     Array.isArray(given) ? given.slice(0, MOST_FACTS).map((one) => words(Object(one))) : [];
@@ -51,6 +51,6 @@ function connectBody(error: Problem): ConnectErrorBody {
   };
 }
 
-/** The answer to a problem. The reason is a header too, which a stock client shows as metadata of the error. */
+/** The answer to a problem. Its reason is also a header, which a stock client shows as metadata of the error. */
 export const connectFailure = (error: Problem): HttpResponse =>
   json(connectBody(error), error.status, { ...refusalHeaders(error), 'X-Error-Reason': error.code });

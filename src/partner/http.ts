@@ -21,9 +21,9 @@ import { loadDeskRoutes } from './desk/index.ts';
 import { aboutRoutes, procedureRoutes } from './routes.ts';
 
 /**
- * The partner service over HTTP: the procedures in Connect's unary form with the JSON codec (CONTRACT, section 10), the
- * operator's desk, which is loaded when it is called, and the description.
- * @param arrive comes before every call
+ * Serves the partner service over HTTP: the procedures in Connect's unary form with the JSON codec (CONTRACT, section
+ * 10), the operator's desk (loaded by its first call) and the OpenAPI document.
+ * @param arrive runs before every call
  */
 export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promise<void> => undefined): Serve {
   const served = { log: ports.log, ids: ports.ids, arrive };
@@ -55,7 +55,7 @@ export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promis
   };
 }
 
-/** Connect's own headers: both may be missing, and a version that is not ours is refused. */
+/** Checks Connect's own headers. Both are optional; another protocol version is refused. */
 function checkConnectHeaders({ headers }: HttpRequest): void {
   const version = headers['connect-protocol-version'];
   if (version !== undefined && version !== '1')
@@ -66,7 +66,7 @@ function checkConnectHeaders({ headers }: HttpRequest): void {
 }
 
 /**
- * Reads a message in Connect's JSON codec. An empty body is an empty message, as stock clients may send one.
+ * Reads a message in Connect's JSON codec. An empty body counts as an empty message, because stock clients may send it.
  * @throws Problem `unsupported_media_type`, `payload_too_large`, `body_incomplete`, `invalid_json`, `invalid_request`
  */
 async function readMessage(
@@ -89,12 +89,12 @@ async function readMessage(
   return { body: checked(schema, value, asSent), bytes };
 }
 
-/** Deeper than any message of ours: protects the stack. */
+/** The deepest nesting that is read. No message of ours is that deep; the limit protects the stack. */
 const DEEPEST = 24;
 
 /**
- * Normalises ProtoJSON's forms (CONTRACT, section 10): names in camelCase or snake_case, `null` as unset. Refuses a field
- * under both names, and text that our databases cannot keep.
+ * Normalises ProtoJSON (CONTRACT, section 10): names may be in camelCase or snake_case, and `null` means unset. Refuses
+ * a field that is given under both names, and text that our databases cannot store.
  */
 export function normaliseProtoJson(given: unknown) {
   const issues: Issue[] = [];
@@ -131,23 +131,23 @@ export function normaliseProtoJson(given: unknown) {
       }
       if (camel !== name || path.some((part, at) => part !== sent[at]))
         names.set(here.join('\0'), [...sent, name].join('.'));
-      // null is unset; an unknown field keeps its name for the issue.
+      // null means unset. The name stays, so that the schema still refuses an unknown field.
       fields.set(camel, inner === null ? undefined : walk(inner, here, [...sent, name]));
     }
-    // Made from entries, so that a field named __proto__ is a field like any other.
+    // Built from entries, so that a field named __proto__ is a field like any other.
     return Object.fromEntries(fields);
   }
 
   return {
     value: walk(given, [], []),
     issues,
-    /** The path of an issue in the sender's names: `deposit_instructions.bank_name`. */
+    /** The path of an issue, in the names that the sender used: `deposit_instructions.bank_name`. */
     asSent: (path: readonly PropertyKey[]): string =>
       names.get(path.map(String).join('\0')) ?? path.map(String).join('.'),
   };
 }
 
-/** protobuf's JSON name of a field; names that are not snake_case stay. */
+/** Returns protobuf's JSON name of a field. Names that are not in snake_case stay as they are. */
 const camelCase = (name: string): string =>
   /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(name)
     ? name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())

@@ -9,10 +9,10 @@ export { createPartnerHttp } from './http.ts';
 export * from './migrations.ts';
 export { partnerDueAtMs } from './worker.ts';
 
-/** The partner service: its procedures as a fetch, and its worker. Opening it loads and touches nothing. */
+/** Creates the partner service: its procedures as a fetch, and its worker. Creating it loads and touches nothing. */
 export function createPartner(given: PartnerGiven) {
   const ports: PartnerPorts = { ...given, options: { ...defaultPartnerOptions, ...given.options } };
-  /** Makes a demo's missing partners, customers and key files, once a process. */
+  /** Creates a demo's missing partners, customers and key files, once per process. */
   const ready = once(async () => ports.demo?.seed(ports));
   return { ready, fetch: createPartnerHttp(ports, ready), worker: { runDue: () => runPartnerWorker(ports) } };
 }

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { type Glanced, glance, MOST_GLANCED } from '../store/glance.ts';
 import { readRows } from '../store/libsql/index.ts';
 
-/** Read-only looks for completion, without opening the service. */
+/** Read-only queries for shell completion, which do not open the service. */
 
-/** The newest ramp orders that a partner can see; of all partners where `partnerId` is null. */
+/** Lists the newest ramp orders of a partner, or of all partners if `partnerId` is null. */
 export function glanceAtOrders(home: string, partnerId: string | null): Glanced[] {
   const partners = readRows(join(home, 'service.db'), 'select partner_id, environment from partners').filter(
     ({ partner_id }) => partnerId === null || partner_id === partnerId,
   );
   if (partners.length === 0) return [];
-  // The newest of each by its index, and the newest of those.
+  // Reads the newest orders of each partner by the index, then picks the newest of them all.
   const newest = partners.map(
     ({ partner_id, environment }, place) =>
       `select * from (select order_id as id, partner_id as a, status as b, created_at_ms as at_ms from partner_orders
@@ -42,7 +42,7 @@ export const glanceAtPartnerKeys = (home: string): Glanced[] =>
       order by created_at_ms desc`,
   );
 
-/** The codes of partners' offerings that an order names. */
+/** The codes in partners' offerings that an order can name. */
 export type GlancedRails = ReturnType<typeof glanceAtRails>;
 
 export function glanceAtRails(home: string) {

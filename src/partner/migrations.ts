@@ -106,7 +106,7 @@ export const partnerMigrations = {
     'alter table partner_breakers add column answered bigint not null default 0',
   ],
 
-  /** For the retention: finds rows that still hold personal data. */
+  /** Indexes by which the retention finds rows that still hold personal data. */
   retention: [
     `create index partner_orders_sealed on partner_orders (updated_at_ms)
         where (creation_sealed is not null or redirect_url_sealed is not null
@@ -135,7 +135,7 @@ export const partnerMigrations = {
     'create index wanted_orders_age on wanted_orders (wanted_at_ms)',
   ],
 
-  /** How many orders a partner has in each status: a list says it, and counts nothing. */
+  /** Keeps the number of a partner's orders in each status, so that a list need not count them. */
   lists: [
     `create table partner_order_counts (
         partner_id text not null, environment text not null, status text not null, orders bigint not null,
@@ -153,8 +153,8 @@ export const partnerMigrations = {
   ],
 
   /**
-   * How an order was begun. Of older ones that are open, the first request to the platform says it, and the partner's
-   * type of today where none was sent.
+   * How an order was begun. For existing orders that no platform has taken, it is the kind of the first request to the
+   * platform, or the partner's current type if none was sent.
    */
   doubts: [
     `alter table partner_orders add column begun_as text not null default 'INTEGRATION'`,
@@ -170,8 +170,8 @@ export const partnerMigrations = {
   ],
 
   /**
-   * Where the platform of an order was when the order was begun: of those that are open now, the partner's address of
-   * today. And why an operator decided an attestation.
+   * The platform's address when an order was begun; orders that are being created get the partner's current address.
+   * Also an operator's reason for deciding an attestation.
    */
   platforms: [
     'alter table partner_orders add column platform_url text',

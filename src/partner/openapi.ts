@@ -16,9 +16,7 @@ import {
 } from './platforms/index.ts';
 import { procedureRoutes } from './routes.ts';
 
-/**
- * The machine-readable description, made from the route tables. `serviceName` is `<svc>` of the paths.
- */
+/** Makes the OpenAPI document from the route tables. @param serviceName `<svc>` of the paths */
 export const openapiDocument = (serviceName: string) =>
   describe({
     info: {
@@ -34,7 +32,7 @@ export const openapiDocument = (serviceName: string) =>
     ],
     schemas: { ...customerData(), Error: errorSchema(), OperatorError: OPERATOR_ERROR, ...webhookSchemas() },
     webhooks: webhooks(),
-    // One item of customer data is described once.
+    // Refers to the schema of customer data instead of repeating it.
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema !== sentCustomerData && zodSchema !== shownCustomerData) return;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
@@ -72,7 +70,7 @@ const operatorRefusal = (codes: readonly ProblemCode[]) => ({
   allOf: [ref('OperatorError'), { properties: { code: { enum: codes } } }],
 });
 
-/** Data on record is shown masked and without files: the same fields, none of them required. */
+/** The schemas of sent and of shown customer data. Shown data is masked and has no files, so no field is required. */
 function customerData() {
   const sent = schemaOf(customerDataSchema, 'input');
   const shown = JSON.stringify(sent, (name, value: unknown) =>
@@ -119,7 +117,7 @@ const header = (name: string, description: string, schema: object = TEXT) => ({
   description,
 });
 
-/** On every request to a platform (docs/partner-platform.md). */
+/** The headers of every request to a platform (docs/partner-platform.md). */
 const SIGNED = [
   header('webhook-id', 'The same for every try of one order.'),
   header('webhook-timestamp', 'Seconds since 1970, of this try.', { type: 'string', pattern: '^\\d+$' }),
@@ -159,7 +157,7 @@ const webhookSchemas = (): Record<string, object> =>
   Object.fromEntries(
     ALL.flatMap(([operation, { id, request, answer }]) => [
       [`${id}Message`, schemaOf(request, 'output')],
-      // Further fields of an answer are ignored.
+      // Unknown fields of an answer are ignored.
       [`${id}Answer`, { ...schemaOf(answer, 'output'), additionalProperties: true }],
       [`${id}Refusal`, schemaOf(ERRORS[operation], 'input')],
     ]),

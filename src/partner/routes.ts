@@ -8,10 +8,10 @@ const orders = schemasOf(() => import('../wire/partner/schema.ts'));
 const requirements = schemasOf(() => import('../wire/partner/requirements.ts'));
 const offers = schemasOf(() => import('../wire/partner/offers.ts'));
 
-/** Customer data holds pictures, which travel as base64. */
+/** Customer data includes pictures, which are sent as base64. */
 const MOST_DATA_BODY_BYTES = 8 * 1024 * 1024;
 
-/** The procedures of both services (spec/partner-service.md; CONTRACT, sections 10 to 12). */
+/** The procedures for partners and for customers (spec/partner-service.md; CONTRACT, sections 10 to 12). */
 const PROCEDURES = [
   procedure({
     service: 'partner',
@@ -130,7 +130,7 @@ export const procedureRoutes = (serviceName: string): RouteTable<Caller> => ({
   }),
 });
 
-/** @param publicUrl where the service is reached */
+/** @param publicUrl the address at which the service is reached */
 type Describe = (publicUrl: string | undefined) => Promise<object>;
 
 const route = routesOf<Describe>();

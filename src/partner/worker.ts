@@ -6,7 +6,7 @@ import { creationsDue, loadOrderCreation } from './orders/index.ts';
 const JOBS: readonly Job[] = [
   { due: attestationsDue, runDue: async (ports) => (await loadStanding()).createStanding(ports).attestations.runDue() },
   { due: retentionDue, runDue: async (ports) => (await loadRetention()).purgeCustomerData(ports) },
-  // Orders whose creation a crash, a lost answer or an outage left open.
+  // Continues creations of orders that a crash, a lost answer or an outage left open.
   { due: creationsDue, runDue: async (ports) => (await loadOrderCreation()).runCreations(ports) },
 ];
 
@@ -14,17 +14,17 @@ const jobsOf = (demo: PartnerDemo | null): readonly Job[] => (demo ? [...JOBS, d
 
 interface WorkerRun {
   readonly worked: number;
-  /** When the next step is due (epoch ms), null when nothing is under way. */
+  /** When the next step is due (epoch ms); null if no work is open. */
   readonly nextDueAtMs: number | null;
 }
 
-/** The next due time of work in this environment (the other's may be in the same database). Loads nothing. */
+/** Finds when work of this environment is next due; the other's may be in the same database. Loads none of its code. */
 export async function partnerDueAtMs(ports: DuePorts & Pick<PartnerPorts, 'demo'>): Promise<number | null> {
   const jobs = jobsOf(ports.demo).map((job, place) => [`job_${place}`, job.due(ports)]);
   return earliest(Object.values(await dueOf(ports.store, Object.fromEntries(jobs))));
 }
 
-/** Takes every due step, safely beside other workers. A failing kind of work holds up no other, and throws at the end. */
+/** Takes every due step; workers may run in parallel. A failing job does not stop the others, and throws at the end. */
 export async function runPartnerWorker(ports: PartnerPorts): Promise<WorkerRun> {
   let worked = 0;
   const failures: unknown[] = [];

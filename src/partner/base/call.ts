@@ -15,7 +15,7 @@ export interface CallingPartner {
   readonly keyId: string;
 }
 
-/** Keyed hashes: of an Idempotency-Key for one caller and procedure, and of the request that it came with. */
+/** Keyed hashes of an Idempotency-Key (for one caller and procedure) and of the request that it came with. */
 interface IdempotencyHandle {
   readonly handle: string;
   readonly requestDigest: string;
@@ -23,22 +23,22 @@ interface IdempotencyHandle {
 
 export interface Call {
   readonly partner: CallingPartner;
-  /** The customer of the token; null where the procedure concerns no single customer. */
+  /** The customer of the token; null for a procedure that takes no customer token. */
   readonly customerId: string | null;
   readonly requestId: string;
   readonly headers: HttpHeaders;
   readonly nowMs: number;
-  /** Null without the header, or for a procedure that does not write. */
+  /** Null if the header is missing, or the procedure does not write. */
   readonly idempotency: IdempotencyHandle | null;
   /**
-   * Runs a change as one immediate transaction, and remembers its answer there: with an Idempotency-Key, the first
-   * answer is given again and `work` does not run. A problem rolls everything back and is remembered by itself.
-   * @param turns of what `work` reads before it writes
+   * Runs a change in one immediate transaction. With an Idempotency-Key, the transaction also saves the answer; a
+   * repeated key gets that answer, and `work` does not run. A problem rolls everything back, and is then saved alone.
+   * @param turns name what `work` reads before it writes (`inTurn`)
    */
   write<T extends object>(turns: readonly string[], work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-/** The ports of a call, and its authenticated caller. */
+/** The ports of a call and its authenticated caller. */
 export interface Caller extends Pick<Call, 'partner' | 'customerId'> {
   readonly ports: PartnerPorts;
 }
@@ -48,12 +48,12 @@ interface Written<I extends z.ZodType> {
   readonly service: 'partner' | 'customer';
   readonly name: string;
   readonly summary: string;
-  /** Reads normalised ProtoJSON: camelCase names, nulls left out. Strict: unknown fields are refused. */
+  /** Reads normalised ProtoJSON (camelCase names, no nulls), and refuses unknown fields. */
   readonly input: LazySchema<I>;
   readonly output: LazySchema;
-  /** Needs a customer's token too. */
+  /** The procedure also needs a customer's token. */
   readonly ofCustomer?: true;
-  /** Changes something, so that Idempotency-Key counts. */
+  /** The procedure changes something, so it accepts an Idempotency-Key. */
   readonly writes?: true;
   readonly mostBodyBytes?: number;
   readonly headers?: readonly HeaderParameter[];
@@ -83,7 +83,7 @@ const ETAG = { ETag: { schema: { type: 'string' }, description: "The order's ver
 
 const TOKEN_CODES = ['customer_token_required', 'customer_token_invalid', 'customer_blocked'] as const;
 
-/** A procedure as a route; its path is below the name of the service (routes.ts). */
+/** Makes a route of a procedure; routes.ts puts the service's name before its path. */
 export function procedure<I extends z.ZodType>(written: Written<I>): Route<Caller> {
   const { service, name, input, output, ofCustomer, writes, versioned, headers = [], codes = [], ...route } = written;
   const operation = `${service}/${name}`;
@@ -120,7 +120,7 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
 const etagOf = (answer: object): Record<string, string> =>
   'order' in answer ? { ETag: `"${(answer.order as { version: number }).version}"` } : {};
 
-/** A key counts for its caller and procedure; If-Match is part of the request. @throws Problem `invalid_request` */
+/** Hashes the key with its caller and procedure, and the request with If-Match. @throws Problem `invalid_request` */
 function idempotencyOf(
   { ports: { secrets }, partner, customerId }: Caller,
   operation: string,
@@ -134,7 +134,7 @@ function idempotencyOf(
   const caller = `${partner.partnerId} ${customerId ?? ''}`;
   return {
     handle: secrets.hmac('idempotency key', canonicalJson([caller, operation, key])),
-    // Keyed: the data behind a bare hash can be guessed.
+    // A keyed hash, because the data behind a plain one could be guessed.
     requestDigest: secrets.hmac('idempotent request', canonicalJson({ input, ifMatch: headerOf(request, 'if-match') })),
   };
 }
@@ -145,13 +145,13 @@ type Remembered =
   | { readonly answer: object }
   | { readonly refusal: Pick<Problem, 'code' | 'message' | 'fix' | 'detail'> };
 
-/** First answers by Idempotency-Key, for 24 hours (CONTRACT, section 11). */
+/** Keeps the first answer to each Idempotency-Key for 24 hours (CONTRACT, section 11). */
 export function createAnswers(ports: AnswerPorts) {
   const { store, secrets, clock, options } = ports;
   const place = (handle: string) => `partner_answers.answer_sealed.${handle}`;
   const turnOf = ({ handle }: IdempotencyHandle) => `partner_answers:${handle}`;
 
-  /** @throws Problem `idempotency_key_reused`, or the first answer's own */
+  /** @throws Problem `idempotency_key_reused`, or the refusal that was the first answer */
   async function recall(tx: Tx | AnswerPorts['store'], key: IdempotencyHandle): Promise<object | null> {
     const row = await tx
       .selectFrom('partner_answers')
@@ -182,7 +182,7 @@ export function createAnswers(ports: AnswerPorts) {
       .execute();
   }
 
-  /** Saves a refusal, which changed nothing. A faster call with the same key has the first answer. */
+  /** Saves a refusal. If a faster call with the same key was answered first, returns that answer instead. */
   const refused = (key: IdempotencyHandle, error: Problem): Promise<object | null> =>
     inTurn(store, [turnOf(key)], async (tx) => {
       const first = await recall(tx, key);
@@ -192,12 +192,12 @@ export function createAnswers(ports: AnswerPorts) {
     });
 
   return {
-    /** The first answer, where there is one. @throws Problem as `write` does */
+    /** Returns the first answer, or null. @throws Problem `idempotency_key_reused`, or the first answer's refusal */
     recall: (key: IdempotencyHandle) => recall(store, key),
 
     /**
-     * Runs a change and remembers its answer in one immediate transaction, so that a crash leaves both or neither.
-     * Remembers final refusals (404, 409, 400 by state) too, but no outage.
+     * Runs a change and saves its answer in one immediate transaction, so that a crash leaves both or neither. Also
+     * saves refusals below status 429, which are final, but no rate limit and no outage.
      */
     async write<T extends object>(
       key: IdempotencyHandle | null,

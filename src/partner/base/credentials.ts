@@ -8,10 +8,10 @@ import type { PartnerPorts } from './ports.ts';
 import { requireCustomer } from './rows.ts';
 import type { PartnerEnvironment, Tx } from './tables.ts';
 
-/** Saves a key's last use to the minute, so that few reads become writes. */
+/** A key's last use is saved once a minute at most, so that few reads become writes. */
 const USE_NOTED_MS = 60_000;
 
-/** A new key of a partner: `flk_demo_…`, `flk_live_…`. 192 random bits. */
+/** Makes a partner's key of 192 random bits: `flk_demo_…` or `flk_live_…`. */
 export const newPartnerKey = (environment: PartnerEnvironment): string =>
   `flk_${environment}_${randomBytes(24).toString('base64url')}`;
 
@@ -20,8 +20,8 @@ export const partnerKeyHmac = ({ secrets }: Pick<PartnerPorts, 'secrets'>, key: 
   secrets.hmac('partner key', key);
 
 /**
- * Finds a key's partner by its keyed hash (spec/partner-service.md, Authentication), so that nothing is compared in
- * clear. Keys of the other environment, revoked and expired ones are invalid.
+ * Finds the partner of a key by the key's keyed hash (spec/partner-service.md, Authentication), so that no key is
+ * compared in clear. Revoked keys, expired keys and those of the other environment are invalid.
  * @throws Problem `partner_key_required`, `partner_key_invalid`
  */
 export async function authenticatePartner(
@@ -54,7 +54,7 @@ type TokenPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'environmen
 const tokenHmac = ({ secrets }: Pick<TokenPorts, 'secrets'>, token: string): string =>
   secrets.hmac('customer token', token);
 
-/** Mints a token for a customer, for minutes; only its keyed hash is kept. @throws Problem `customer_not_found` */
+/** Mints a short-lived token for a customer; stores only its keyed hash. @throws Problem `customer_not_found` */
 export async function mintToken(
   ports: TokenPorts,
   tx: Tx,
@@ -80,7 +80,7 @@ export async function mintToken(
 }
 
 /**
- * Finds the customer of an Authorization header. For a partner, tokens of customers who are not linked are invalid.
+ * Finds the customer of an Authorization header. A token is invalid for a partner that the customer is not linked to.
  * @throws Problem `customer_token_required`, `customer_token_invalid`, `customer_blocked`
  */
 export async function authenticateCustomer(

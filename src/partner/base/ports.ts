@@ -14,7 +14,7 @@ export interface Operator {
   readonly name: string;
 }
 
-/** An operator's act; ids alone, nothing personal. */
+/** An operator's act for the audit trail: ids only, nothing personal. */
 interface OperatorAct {
   readonly operator: Operator;
   readonly action: string;
@@ -23,7 +23,7 @@ interface OperatorAct {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** The operators and their audit trail, of another room. */
+/** The operators and their audit trail, which another room provides. */
 interface OperatorDesk {
   /** @throws Problem `operator_key_required`, `operator_key_invalid` */
   authenticate(authorization: string | null): Promise<Operator>;
@@ -31,23 +31,24 @@ interface OperatorDesk {
   audit(tx: Tx, act: OperatorAct): Promise<void>;
 }
 
-/** A kind of work that goes on after its request. */
 export type DuePorts = Pick<PartnerPorts, 'store' | 'environment' | 'clock'>;
 
+/** A kind of work that continues after the request that began it. */
 export interface Job {
-  /** The time of the next step (epoch ms), as a query of one value, in every round of the worker. */
+  /** The time of the next step (epoch ms), as a query of one value. Every round of the worker runs it. */
   due(ports: DuePorts): RawBuilder<number | null>;
-  /** Takes all due steps, and counts them. Safe in several processes at once. */
+  /** Takes all due steps and returns their number. Several processes may run it at once. */
   runDue(ports: PartnerPorts): Promise<number>;
 }
 
-/** The parts that only a demo has; another room loads them when they are needed. */
+/** The parts that only a demo has; another room provides them. */
 export interface PartnerDemo {
-  /** Makes the demo's partners, customers, orders and key files, where they are missing. */
+  /** Creates the demo's partners, customers, orders and key files if they are missing. */
   seed(ports: PartnerPorts): Promise<void>;
   readonly attest: Attest;
-  /** The sandbox platform inside this process: what it answers, and what it sends by itself. */
+  /** Answers as the sandbox platform, inside this process. */
   answer(ports: PartnerPorts, request: HttpRequest): Promise<HttpResponse>;
+  /** The updates of orders that the sandbox platform sends by itself. */
   readonly updates: Job;
 }
 
@@ -58,13 +59,13 @@ export interface PartnerOptions {
   /** How long a customer's token works by default, and at most. */
   readonly tokenLifeMs: number;
   readonly longestTokenLifeMs: number;
-  /** Another compliance policy: a JSON file. */
+  /** A JSON file with the compliance policy; the shipped policy if undefined. */
   readonly compliancePolicyFile: string | undefined;
   /** How long an attestation of the sandbox takes. */
   readonly attestationMs: number;
-  /** From one update of the sandbox platform to the next, about one order. */
+  /** The pause between two updates of one order by the sandbox platform. */
   readonly platformStepMs: number;
-  /** Ports that partners' platforms may be called at, beyond 443 and 8443. */
+  /** Ports besides 443 and 8443 at which partners' platforms may be called. */
   readonly outboundPorts: readonly number[];
 }
 
@@ -86,7 +87,7 @@ export interface PartnerPorts {
   readonly log: Log;
   /** A service has one environment: keys of the other one are invalid. */
   readonly environment: PartnerEnvironment;
-  /** null in production. */
+  /** Null in production. */
   readonly demo: PartnerDemo | null;
   /** `<svc>` of the procedure paths. */
   readonly serviceName: string;
@@ -104,14 +105,14 @@ export interface PartnerGiven extends Omit<PartnerPorts, 'options'> {
 export interface DeskCall {
   readonly ports: PartnerPorts;
   readonly operator: Operator;
-  /** Adds to the audit trail, in the transaction of the act itself. The detail has ids, and nothing personal. */
+  /** Adds to the audit trail, in the transaction of the act itself. The detail holds ids, nothing personal. */
   note(tx: Tx, action: string, subject: string, detail?: OperatorAct['detail']): Promise<void>;
 }
 
 export type RunType = Exclude<AttestationType, 'TERMS'>;
 export type Verdict = 'passed' | 'rejected';
 
-/** Attests these data, perhaps by another service. It is called again after a crash. */
+/** Decides an attestation of a customer's data, perhaps through another service. Called again after a crash. */
 export type Attest = (type: RunType, data: readonly CustomerData[]) => Promise<Verdict>;
 
 export interface ResolvedAddress {
@@ -119,22 +120,22 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** Finds every address of a name; rejects when it has none. */
+/** Finds every IP address of a host name; rejects if there is none. */
 export type Resolver = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 /** The limits of one outbound call (CONTRACT, section 13). */
 export interface OutboundLimits {
-  /** To resolve, connect and agree on TLS. */
+  /** For DNS, the connection and the TLS handshake together. */
   readonly connectMs: number;
   readonly totalMs: number;
-  /** Of answer, as sent and as unpacked. */
+  /** The most bytes of an answer, compressed as well as decompressed. */
   readonly answerBytes: number;
 }
 
 /** Overrides how partners' platforms are reached: for the composition root and tests. */
 export interface OutboundGiven {
   readonly random?: () => number;
-  /** The sandbox platform in this process; null where there is none. */
+  /** The sandbox platform in this process; null if there is none. */
   readonly embedded?: Fetch | null;
   readonly resolve?: Resolver | undefined;
   readonly limits?: OutboundLimits | undefined;

@@ -4,30 +4,30 @@ import { loadOutbox, type PageMessage } from '../../notify/index.ts';
 import type { PartnerPorts } from './ports.ts';
 import type { CustomerTable, PartnerDatabase, PartnerTable, Store, Tx } from './tables.ts';
 
-/** The first row of a table whose columns have these values. */
+/** Finds the first row with the values of `match`. */
 export const findRow = <T extends keyof PartnerDatabase & string>(
   at: Store | Tx,
   table: T,
   match: Partial<Selectable<PartnerDatabase[T]>>,
 ): Promise<Selectable<PartnerDatabase[T]> | undefined> =>
   at
-    // Kysely computes no types for a table that is a parameter, so that one of them serves for all.
+    // Kysely has no types for a table given as a parameter, so one table's types stand in for all.
     .selectFrom(table as 'partners')
     .selectAll()
     .where((is) => is.and(match as Partial<Selectable<PartnerTable>>))
     .executeTakeFirst() as Promise<Selectable<PartnerDatabase[T]> | undefined>;
 
-/** The turn of all that reads a customer's data, requirements or recent orders before it writes. */
+/** The turn (`inTurn`) of work that reads a customer's data, requirements or recent orders before it writes. */
 export const customerTurn = (customerId: string): string => `customers:${customerId}`;
 
-/** A partner of this environment. @throws Problem `partner_not_found` */
+/** Finds a partner of this environment. @throws Problem `partner_not_found` */
 export async function requirePartner({ environment }: PartnerPorts, at: Store | Tx, partner_id: string) {
   const row = await findRow(at, 'partners', { partner_id, environment });
   if (!row) throw problem('partner_not_found');
   return row;
 }
 
-/** A customer of this environment. @throws Problem `customer_not_found` */
+/** Finds a customer of this environment. @throws Problem `customer_not_found` */
 export async function requireCustomer(
   { environment }: Pick<PartnerPorts, 'environment'>,
   at: Store | Tx,
@@ -38,7 +38,7 @@ export async function requireCustomer(
   return row;
 }
 
-/** The highest rank of a customer's data or attestations; 0 where there is none. */
+/** Finds the highest rank of a customer's data or attestations; 0 if there are none. */
 export async function highestRank(tx: Tx, table: 'customer_data' | 'attestation_runs', customerId: string) {
   const row = await tx
     .selectFrom(table)
@@ -58,8 +58,8 @@ export async function linkCustomer(tx: Tx, customerId: string, partnerId: string
 }
 
 /**
- * Pages the operator in the transaction of the event itself, once for each subject of an event; the service's worker
- * sends it. Ids alone, and words of ours: a page leaves the house.
+ * Queues a page to the operator in the transaction of the event itself, once per event and subject; the service's
+ * worker sends it. A page leaves our systems, so it holds only ids and words of our own.
  */
 export async function pageOperator(
   { store, clock, ids, log, secrets }: PartnerPorts,

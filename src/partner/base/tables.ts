@@ -9,26 +9,26 @@ export interface PartnerTable {
   partner_id: string;
   environment: PartnerEnvironment;
   name: string;
-  /** INTEGRATION runs the whole order, REDIRECT is Tier 1. */
+  /** An INTEGRATION partner handles the whole order; to a REDIRECT partner (Tier 1) the customer is redirected. */
   type: 'INTEGRATION' | 'REDIRECT';
   platform_url: string;
   icon: string;
   terms_url: string;
   privacy_policy_url: string;
-  /** JSON: its lines, by country, currencies, method and limits (wire/partner/offers.ts). */
+  /** JSON: the lines of the offering, by country, currencies, method and limits (wire/partner/offers.ts). */
   offering: string;
-  /** Signs what is sent to its platform (Standard Webhooks). */
+  /** The secret that signs requests to the partner's platform (Standard Webhooks). */
   webhook_secret_sealed: string;
-  /** The secret before the last rotation, which signs as well until then. */
+  /** The secret before the last rotation. It also signs, until `webhook_secret_before_until_ms`. */
   webhook_secret_before_sealed: string | null;
   webhook_secret_before_until_ms: number | null;
-  /** 0: takes no new orders; its old ones go on. */
+  /** 0 if the partner takes no new orders; its existing orders go on. */
   enabled: number;
   created_at_ms: number;
   updated_at_ms: number;
 }
 
-/** API keys of partners, kept as a keyed hash; each works in one environment. */
+/** API keys of partners, stored as keyed hashes; each works in one environment. */
 export interface PartnerKeyTable {
   key_id: string;
   partner_id: string;
@@ -37,7 +37,7 @@ export interface PartnerKeyTable {
   key_hmac: string;
   created_at_ms: number;
   last_used_at_ms: number | null;
-  /** A key that was rotated works until then. */
+  /** Set by a rotation: the old key works until then. */
   expires_at_ms: number | null;
   revoked_at_ms: number | null;
   replaced_by: string | null;
@@ -48,7 +48,7 @@ export interface CustomerTable {
   environment: PartnerEnvironment;
   /** ISO 3166-1 alpha-3. */
   country: string;
-  /** Since then the customer's calls are refused; orders that were begun go on. */
+  /** When the customer was blocked. Calls are refused from then on; orders already begun go on. */
   blocked_at_ms: number | null;
   created_at_ms: number;
 }
@@ -59,7 +59,7 @@ interface CustomerPartnerTable {
   created_at_ms: number;
 }
 
-/** Bearer tokens of customers, kept as a keyed hash. */
+/** Bearer tokens of customers, stored as keyed hashes. */
 interface CustomerTokenTable {
   token_hmac: string;
   customer_id: string;
@@ -74,13 +74,13 @@ export interface PartnerOrderTable {
   partner_id: string;
   customer_id: string;
   external_id: string | null;
-  /** The partner's type when the order was begun: it decides how the order is finished, whatever the partner is now. */
+  /** The partner's type when the order was begun. It decides how the order is finished, even if the type changes. */
   begun_as: 'INTEGRATION' | 'REDIRECT';
-  /** The partner's address when the order was begun: only the platform there knows its outcome. Null: unknown. */
+  /** The platform's address when the order was begun; only that platform knows the outcome. Null if unknown. */
   platform_url: string | null;
   /**
-   * `creating` and `failed` orders are shown to no one: the platform has not taken them. `redirected` is no order: the
-   * customer was sent to a Tier 1 partner, which reports no outcome.
+   * `creating` and `failed` orders are hidden, because no platform has confirmed them. `redirected` rows are no orders:
+   * the customer was sent to a Tier 1 partner, which reports no outcome.
    */
   creation: 'creating' | 'created' | 'redirected' | 'failed';
   /** An OrderStatus; null until the order exists at the partner's platform. */
@@ -105,13 +105,13 @@ export interface PartnerOrderTable {
   redirect_url_sealed: string | null;
   /** 1 once the customer's funds were seen; never 0 again. */
   funds_seen: Generated<number>;
-  /** 1 once the payment was processed: the destination transaction stays as it is. */
+  /** 1 once the payment was processed; the destination transaction can then no longer change. */
   payment_processed: Generated<number>;
   version: Generated<number>;
   /** Handle of the Idempotency-Key of CreateOrder; unique. */
   creation_key: string | null;
   request_digest: string | null;
-  /** JSON, sealed: fields of the outbound request, and why it was refused in the end. */
+  /** JSON, sealed: fields of the outbound request, and why the creation failed if it did (orders/creations.ts). */
   creation_sealed: string | null;
   due_at_ms: number | null;
   lease_until_ms: Generated<number>;
@@ -122,14 +122,14 @@ export interface PartnerOrderTable {
   updated_at_ms: number;
 }
 
-/** The history of an order: a row per version, written with the change and never changed. */
+/** The history of an order: a row per version, written with the change. Later only the retention clears its values. */
 interface PartnerOrderChangeTable {
   order_id: string;
   version: number;
   from_status: string | null;
   to_status: string;
   fields: string;
-  /** JSON, sealed: the values that the fields had. */
+  /** JSON, sealed: the previous values of the fields. */
   previous_sealed: string | null;
   /** `key:<key id>`, `platform`, `seed`. */
   actor: string;
@@ -137,7 +137,7 @@ interface PartnerOrderChangeTable {
   at_ms: number;
 }
 
-/** Counts a partner's orders by status; written with each move (orders/order-record.ts). */
+/** Counts a partner's orders by status; updated with each change of status (orders/order-record.ts). */
 interface PartnerOrderCountTable {
   partner_id: string;
   environment: PartnerEnvironment;
@@ -146,7 +146,7 @@ interface PartnerOrderCountTable {
 }
 
 interface PartnerAnswerTable {
-  /** Keyed hash of owner, procedure and key. */
+  /** Keyed hash of caller, procedure and key. */
   handle: string;
   request_digest: string;
   status: number;
@@ -154,7 +154,7 @@ interface PartnerAnswerTable {
   expires_at_ms: number;
 }
 
-/** Requests to partner platforms: a row per ended try, never changed. */
+/** Requests to partner platforms: a row per finished try. Only its sealed columns are ever cleared. */
 interface PartnerOutboundTable {
   outbound_id: string;
   partner_id: string;
@@ -164,11 +164,11 @@ interface PartnerOutboundTable {
   outcome: string;
   status: number | null;
   duration_ms: number;
-  /** The answer as it came, size-capped. */
+  /** The answer as received, cut at a size limit. */
   raw_response_sealed: string | null;
   /** The request as it was sent, sealed. */
   request_sealed: string | null;
-  /** A word such as ECONNREFUSED. */
+  /** A short reason such as ECONNREFUSED. */
   reason: string | null;
   at_ms: number;
 }
@@ -177,9 +177,9 @@ interface PartnerBreakerTable {
   partner_id: string;
   failures: number;
   open_until_ms: number;
-  /** Until then one caller tries whether the platform is back. */
+  /** Until then a single caller checks whether the platform is back. */
   probe_until_ms: Generated<number>;
-  /** Recent calls, and the answered ones among them: the partner's reliability. */
+  /** Recent calls and how many of them were answered: the partner's reliability. */
   calls: Generated<number>;
   answered: Generated<number>;
   updated_at_ms: number;
@@ -190,11 +190,11 @@ interface PartnerRequirementTable {
   requirement_id: string;
   customer_id: string;
   partner_id: string;
-  /** One of both is set. */
+  /** Either this or `attestation_type` is set. */
   data_type: string | null;
   attestation_type: string | null;
   max_age_days: number | null;
-  /** Identifies a requirement by partner, customer, content and age: unique, so that asking again adds nothing. */
+  /** Identifies a requirement by partner, customer, content and age. Unique, so that asking again adds nothing. */
   ask_key: string;
   created_at_ms: number;
 }
@@ -204,14 +204,14 @@ interface CustomerDataTable {
   data_id: string;
   customer_id: string;
   type: string;
-  /** Of a wallet. */
+  /** Set for a wallet. */
   network: string | null;
-  /** Keyed hash of the whole value: the same value given again is the same row. */
+  /** Keyed hash of the whole value, so that a value given again keeps its row. */
   value_hmac: string;
   /** Rises with every submission of the customer. */
   rank: number;
   submitted_at_ms: number;
-  /** Given, or used for an order: the retention counts from here. */
+  /** When the data was last given or used for an order; the retention counts from then. */
   last_used_at_ms: number;
 }
 
@@ -222,7 +222,7 @@ interface CustomerDataFieldTable {
   value_sealed: string;
 }
 
-/** A begun attestation of a customer's data, which it names by ids alone. */
+/** An attestation that was begun. It names the customer's data by ids only. */
 export interface AttestationRunTable {
   attestation_id: string;
   customer_id: string;
@@ -230,7 +230,7 @@ export interface AttestationRunTable {
   input_key: string;
   rank: number;
   state: 'running' | 'passed' | 'rejected';
-  /** Set while it runs; unique: one run at a time for the same data. */
+  /** Set while the attestation runs. Unique, so that it runs once at a time for the same data. */
   live_key: string | null;
   due_at_ms: number;
   lease_until_ms: number;
@@ -238,7 +238,7 @@ export interface AttestationRunTable {
   attempts: number;
   started_at_ms: number;
   finished_at_ms: number | null;
-  /** `sandbox`, or the key id of the operator who decided. */
+  /** `sandbox`, `seed`, or the key id of the operator who decided. */
   decided_by: string | null;
   /** The operator's reason; only operators see it. */
   reason_sealed: string | null;
@@ -254,7 +254,7 @@ interface TermsAcceptanceTable {
   accepted_at_ms: number;
 }
 
-/** The last order that was refused for lack of compliance, by direction: its requirements are listed. */
+/** The last order in each direction that was refused for lack of compliance; its requirements are listed. */
 interface WantedOrderTable {
   customer_id: string;
   ramp_type: string;
@@ -265,7 +265,7 @@ interface WantedOrderTable {
   wanted_at_ms: number;
 }
 
-/** The tables that the partner service reads and writes: its own, and those of the rooms below it; never flights'. */
+/** The tables that the partner service reads and writes: its own and those of the rooms below it, never flights'. */
 export interface PartnerDatabase extends NotifyTables, MetaTables {
   partners: PartnerTable;
   partner_keys: PartnerKeyTable;
@@ -286,7 +286,7 @@ export interface PartnerDatabase extends NotifyTables, MetaTables {
   wanted_orders: WantedOrderTable;
 }
 
-/** Columns that hold account numbers, names and words about people: sealed for their row. */
+/** Columns with account numbers, names and words about people, each sealed for its row. */
 export type SealedColumn = Extract<keyof PartnerOrderTable, `${string}_sealed`>;
 
 export type Store = Kysely<PartnerDatabase>;

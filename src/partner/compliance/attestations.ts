@@ -21,15 +21,15 @@ const MOST_RUNS = 50;
 
 type RunRow = Selectable<AttestationRunTable>;
 
-/** Begins attestations as rows, and finishes those that are due. @param attest null: an operator decides every run */
+/** Begins attestations as rows, and finishes the due ones. @param attest null if an operator decides every run */
 export function createAttestations(ports: PartnerPorts, attest: Attest | null) {
   const queue = openQueue(ports, ATTESTATIONS);
   return {
-    /** Begins every attestation that is due for its data. Idempotent. @returns how many were due */
+    /** Begins every attestation judged `due`. Idempotent. @returns how many were due */
     begin: (tx: Tx, customerId: string, judged: readonly Judged[]): Promise<number> =>
       beginDue(tx, ports, customerId, judged, attest === null),
 
-    /** Finishes every run that is due, of one customer or of all. Safe in several processes at once. */
+    /** Finishes every due run of one customer or of all. Several processes may run it at once. */
     async runDue(customerId: string | null = null): Promise<number> {
       if (attest === null) return 0;
       const here = ofCustomersIn(ports.environment);
@@ -60,7 +60,7 @@ async function perform(
   const { store, clock, log } = ports;
   const dataIds = run.input_key.split('+');
   const data = await openData(ports, store, run.customer_id, dataIds, { files: true });
-  // Purged in the meantime: there is nothing to attest, and the customer is asked again.
+  // The data was purged in the meantime: nothing is left to attest, and the customer is asked for it again.
   if (data.size < dataIds.length) return drop(store, run);
   const verdict = await attest(run.type as RunType, [...data.values()]);
   await queue.finish(run, { state: verdict, live_key: null, finished_at_ms: clock.now(), decided_by: 'sandbox' });
@@ -76,7 +76,7 @@ async function drop(store: Store, run: RunRow): Promise<void> {
     .execute();
 }
 
-/** @param byPerson an operator decides, and is paged */
+/** @param byPerson true if an operator, who is paged, decides the runs */
 async function beginDue(
   tx: Tx,
   ports: PartnerPorts,
@@ -141,7 +141,7 @@ export const openReason = (
   { attestation_id, reason_sealed }: Pick<RunRow, 'attestation_id' | 'reason_sealed'>,
 ): string | null => reason_sealed && secrets.decrypt(reasonPlace(attestation_id), reason_sealed);
 
-/** Removes the reasons with the data that they are about. */
+/** Removes the reasons of attestations about data that was removed. */
 export async function removeReasons(
   tx: Tx,
   gone: readonly { readonly data_id: string; readonly customer_id: string }[],

@@ -4,20 +4,20 @@ import type { AttestationType, DataType } from '../../wire/partner/kinds.ts';
 import type { ComplianceStatus } from '../../wire/partner/requirements.ts';
 import type { RunType } from '../base/index.ts';
 
-/** The rules of a compliance status, and the facts that it is made of: pure, no clock and no store. */
+/** The rules that make a compliance status from facts: pure, without clock and store. */
 
-/** A document that a customer agrees to. Another version, or another address, is another document. */
+/** A document that a customer agrees to. Another version or address makes it another document. */
 export interface Terms {
   readonly version: string;
   readonly termsUrl: string;
   readonly privacyPolicyUrl: string;
 }
 
-/** A requirement of a customer, by the policy or by a partner. */
+/** A requirement that the policy or a partner has of a customer. */
 export type Requirement = {
-  /** The most days since it was fulfilled; null: any age. */
+  /** How many days its fulfilment is valid; null for any age. */
   readonly maxAgeDays: number | null;
-  /** Of a wallet; null: any network. */
+  /** The network of a wallet; null for any network. */
   readonly network: WalletType | null;
 } & (
   | { readonly kind: 'data'; readonly type: DataType }
@@ -28,9 +28,9 @@ export type Requirement = {
 export interface Submission {
   readonly dataId: string;
   readonly type: DataType;
-  /** Of a wallet. */
+  /** Set for a wallet. */
   readonly network: WalletType | null;
-  /** Orders the submissions of a customer: the highest is the latest. A clock that was set back does not touch it. */
+  /** Orders the submissions of a customer: the highest is the latest, even after the clock was set back. */
   readonly rank: number;
   readonly submittedAtMs: number;
   /** The day after which the document itself is no longer valid. */
@@ -40,9 +40,9 @@ export interface Submission {
 export interface Run {
   readonly attestationId: string;
   readonly type: RunType;
-  /** `inputKey` of the data it looked at. */
+  /** `inputKey` of the attested data. */
   readonly inputKey: string;
-  /** Orders the runs of a customer, as that of a submission does. */
+  /** Orders the runs of a customer: the highest is the latest. */
   readonly rank: number;
   readonly state: 'running' | 'passed' | 'rejected';
   readonly finishedAtMs: number | null;
@@ -58,7 +58,7 @@ export interface Facts {
   readonly acceptances: readonly Acceptance[];
 }
 
-/** The customer data of each attestation. The first is asked again when it is rejected. */
+/** The customer data that each attestation needs. After a rejection, the first kind is asked for again. */
 export const RUN_INPUTS = {
   VALIDATED_EMAIL: ['EMAIL'],
   VALIDATED_PHONE: ['PHONE'],
@@ -68,12 +68,12 @@ export const RUN_INPUTS = {
   VALIDATED_CRYPTO_WALLET: ['CRYPTO_WALLET'],
 } as const satisfies Record<RunType, readonly [DataType, ...DataType[]]>;
 
-/** Kinds of which a customer may have several at once; of the others the latest counts. */
+/** Kinds of data of which a customer may have several; of any other kind only the latest counts. */
 const SEVERAL: ReadonlySet<DataType> = new Set<DataType>(['BANK_ACCOUNT', 'CRYPTO_WALLET', 'TAX_ID']);
 
 /**
- * `missing`: the customer has to act. `due`: all is there, and the attestation has to be begun. `rejected`: it was
- * refused; `final` when nothing that the customer sends reopens it.
+ * `missing`: the customer has to act. `due`: all data is there, and the attestation can begin. `rejected`: the
+ * attestation failed; `final` if no new data can reopen it.
  */
 type Standing =
   | { readonly state: 'met' | 'missing' | 'running' | 'due' }
@@ -82,7 +82,7 @@ type Standing =
 export interface Judged {
   readonly requirement: Requirement;
   readonly standing: Standing;
-  /** The data that counts for it: ids, latest first. */
+  /** Ids of the data that counts: latest first, or for an attestation in the order of RUN_INPUTS. */
   readonly dataIds: readonly string[];
 }
 
@@ -91,11 +91,11 @@ export interface Assessment {
   readonly judged: readonly Judged[];
 }
 
-/** Names an attestation's data, whatever else the customer gave. */
+/** Identifies the data of an attestation, in whatever order it is listed. */
 export const inputKey = (dataIds: readonly string[]): string => [...dataIds].sort().join('+');
 
-/** Adds the data requirements that follow from attestations; the same asked twice is asked once. */
-function plainly(requirements: readonly Requirement[]): readonly Requirement[] {
+/** Adds the data that attestations need, and merges equal requirements; the shortest age counts. */
+function expanded(requirements: readonly Requirement[]): readonly Requirement[] {
   const asked = new Map<string, Requirement>();
   for (const requirement of requirements.flatMap(withInputs)) {
     const terms = 'terms' in requirement ? JSON.stringify(requirement.terms) : '';
@@ -151,7 +151,7 @@ function judge(requirement: Requirement, facts: Facts, nowMs: number, final: Rea
 const sameTerms = (a: Terms, b: Terms): boolean =>
   a.version === b.version && a.termsUrl === b.termsUrl && a.privacyPolicyUrl === b.privacyPolicyUrl;
 
-/** The customer's valid data of a kind, latest first: all of a kind of which there may be several, else the latest. */
+/** The customer's valid data of a kind, latest first; only the latest unless the kind is in SEVERAL. */
 function current(
   { submissions }: Pick<Facts, 'submissions'>,
   asked: { readonly type: DataType; readonly network: WalletType | null },
@@ -165,9 +165,9 @@ function current(
 }
 
 /**
- * Judges each requirement at `nowMs`, and the status of the whole (CONTRACT, section 12): pending until all is in,
+ * Judges each requirement at `nowMs`, and the overall status (CONTRACT, section 12): pending until all data is there,
  * processing while an attestation runs, then rejected or success.
- * @param final attestations whose rejection no later data reopens
+ * @param final attestations that stay rejected even if new data arrives
  */
 export function assess(
   requirements: readonly Requirement[],
@@ -175,7 +175,7 @@ export function assess(
   nowMs: number,
   final: ReadonlySet<AttestationType>,
 ): Assessment {
-  const judged = plainly(requirements).map((requirement) => judge(requirement, facts, nowMs, final));
+  const judged = expanded(requirements).map((requirement) => judge(requirement, facts, nowMs, final));
   const again = new Set(
     judged.flatMap(({ requirement, standing }) =>
       standing.state === 'rejected' && !standing.final && requirement.type in RUN_INPUTS

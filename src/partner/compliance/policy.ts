@@ -9,7 +9,7 @@ import { MOST_AGE_DAYS } from '../../wire/partner/requirements.ts';
 import type { Requirement } from './compliance.ts';
 import shipped from './default-policy.json' with { type: 'json' };
 
-/** Worths in US dollars have the decimals of an amount and of a rate: all arithmetic with them is exact. */
+/** Values in US dollars have as many decimals as an amount and a rate together, so that all arithmetic is exact. */
 const WORTH_DECIMALS = 36;
 
 const worthOf = (decimal: string): bigint => unitsOf(decimal, WORTH_DECIMALS);
@@ -24,7 +24,7 @@ export const times = (a: string, b: string): string => decimalOf(unitsOf(a) * un
 
 export const atLeast = (a: string, b: string): boolean => worthOf(a) >= worthOf(b);
 
-/** In a rule, the network of the order that is asked about. */
+/** In a rule: the network of the order in question. */
 const ORDER_NETWORK = 'order';
 
 const decimal = z.string().regex(DECIMAL_FORM, 'must be a decimal in a string.');
@@ -44,7 +44,7 @@ const askedSchema = z
     data: z.enum(DATA_TYPES).optional(),
     attestation: z.enum(ATTESTATION_TYPES).optional(),
     maxAgeDays: z.int().min(1).max(MOST_AGE_DAYS).optional(),
-    /** Of a wallet: a network, or `order` for that of the order. */
+    /** The network of a wallet, or `order` for the network of the order. */
     network: z.enum([...WALLET_TYPES, ORDER_NETWORK]).optional(),
   })
   .refine((asked) => (asked.data === undefined) !== (asked.attestation === undefined), {
@@ -57,16 +57,16 @@ const askedSchema = z
   );
 
 const ruleSchema = z.strictObject({
-  /** For people: it is shown in no answer. */
+  /** For readers of the policy; no answer shows it. */
   name: z.string().min(1).max(100),
-  /** The rule is for customers of these countries; absent, for all. */
+  /** Limits the rule to these countries, of the customer or the order; if absent, it applies in all. */
   countries: z.array(country).min(1).optional(),
-  /** The rule is for orders in this direction; absent, also before the first order. */
+  /** Limits the rule to orders in these directions; if absent, it also applies before the first order. */
   rampTypes: z
     .array(z.enum(['ONRAMP', 'OFFRAMP']))
     .min(1)
     .optional(),
-  /** The rule is for orders of this amount or more, in US dollars. */
+  /** Limits the rule to orders of this amount or more, in US dollars. */
   fromUsd: positive.optional(),
   require: z.array(askedSchema).min(1),
 });
@@ -79,17 +79,17 @@ export const policySchema = z.strictObject({
     termsUrl: address,
     privacyPolicyUrl: address,
   }),
-  /** The worth of one unit of a currency or asset. An order in one that is missing here meets every amount. */
+  /** One unit of a currency or asset in US dollars. An order in an unlisted currency reaches every `fromUsd`. */
   usdPerUnit: z.record(z.string().regex(/^[A-Z0-9_]{2,30}$/), positive),
-  /** Orders of so many days count together towards `fromUsd`; 0 counts each order alone. */
+  /** The orders of this many days count together towards `fromUsd`; 0 counts each order alone. */
   amountWindowDays: z.int().min(0).max(366),
   rejection: z.strictObject({
-    /** Attestations that nothing the customer sends can reopen: a person decides. */
+    /** Attestations that stay rejected whatever the customer sends; only an operator can pass them. */
     final: z.array(z.enum(ATTESTATION_TYPES)),
-    /** Rejections of one attestation within 24 hours, after which its data is not taken for a while. */
+    /** After this many rejections of one attestation within 24 hours, its data is refused for a while. */
     mostPerDay: z.int().min(1).max(100),
   }),
-  /** Submitted data goes this many days after it was last given or used for an order. */
+  /** Submitted data is removed this many days after it was last given or used for an order. */
   retentionDays: z.int().min(1).max(MOST_AGE_DAYS),
   rules: z.array(ruleSchema).min(1),
 });
@@ -98,18 +98,18 @@ export type Policy = z.output<typeof policySchema>;
 type PolicyRule = Policy['rules'][number];
 type Asked = PolicyRule['require'][number];
 
-/** The shipped policy: asks who a customer is from the start, and more with the amount. */
+/** The shipped policy: asks for the customer's identity from the start, and for more as amounts grow. */
 export const defaultPolicy: Policy = policySchema.parse(shipped);
 
 export interface PolicyOrder {
   readonly rampType: 'ONRAMP' | 'OFFRAMP';
   readonly country: string | null;
-  /** Its amount with the orders that count together with it, in US dollars; null when the worth is unknown. */
+  /** The amount together with the customer's recent orders, in US dollars; null if any rate is unknown. */
   readonly usd: string | null;
   readonly network: WalletType | null;
 }
 
-/** Reads the policy from a JSON file, or the shipped one. @throws Problem `policy_invalid`, with its faults by path */
+/** Reads the policy from a JSON file, by default the shipped one. @throws Problem `policy_invalid`, with its issues */
 export function loadPolicy(file?: string | undefined): Policy {
   if (file === undefined) return defaultPolicy;
   const wrong = (issues: readonly { path: string; message: string }[]) =>
@@ -141,9 +141,9 @@ const issueOf = ({ path, message }: z.core.$ZodIssue) => ({
   message: message.endsWith('.') ? message : `${message}.`,
 });
 
-/** The worth of an amount in US dollars (decimal strings); null where the policy has no rate. */
+/** Converts an amount to US dollars (decimal strings); null if the policy has no rate. */
 export function usdOf(policy: Policy, amount: string, currency: string): string | null {
-  // SOLANA_USDC is USDC on Solana; a whole code in the table goes before its asset.
+  // SOLANA_USDC, USDC on Solana, is looked up as a whole first, then as USDC.
   const rate = rateOf(policy, currency) ?? rateOf(policy, currency.slice(currency.indexOf('_') + 1));
   return rate === undefined ? null : times(amount, rate);
 }
@@ -151,7 +151,7 @@ export function usdOf(policy: Policy, amount: string, currency: string): string 
 const rateOf = ({ usdPerUnit }: Policy, code: string): string | undefined =>
   Object.hasOwn(usdPerUnit, code) ? usdPerUnit[code] : undefined;
 
-/** The rules' requirements of a customer of `country` (null: unknown) in general, and for one `order`. */
+/** The policy's requirements of a customer from `country` (null if unknown), with those for `order` if given. */
 export function requirementsOf(
   policy: Policy,
   country: string | null,
@@ -168,7 +168,7 @@ function applies(rule: PolicyRule, country: string | null, order: PolicyOrder | 
   if (rule.countries && !rule.countries.some((one) => countries.includes(one))) return false;
   if (rule.rampTypes && !(order && rule.rampTypes.includes(order.rampType))) return false;
   if (rule.fromUsd === undefined) return true;
-  // An amount of unknown worth meets the strictest rules.
+  // An amount that cannot be converted meets the strictest rules.
   return order !== null && (order.usd === null || atLeast(order.usd, rule.fromUsd));
 }
 

@@ -21,8 +21,8 @@ import { addAcceptance, createStanding } from './standing.ts';
 import { dataOf, type Field, fieldsOf, type GivenData, isOfFile, openData, saveData } from './submissions.ts';
 
 /**
- * Requirements and what fulfils them (spec/partner-service.md, AddCustomerRequirement and GetOnboardingRequirements;
- * CONTRACT, section 12). A change and the attestations that it makes possible are one transaction.
+ * Adds a partner's requirement (spec/partner-service.md, AddCustomerRequirement; CONTRACT, section 12). Here and below,
+ * a change and the attestations that it makes possible are one transaction.
  */
 export async function addCustomerRequirement(
   ports: PartnerPorts,
@@ -37,13 +37,13 @@ export async function addCustomerRequirement(
   });
 }
 
-/** The most accounts or wallets of a kind that are shown. */
+/** How many accounts or wallets of a kind are shown at most. */
 const MOST_SHOWN = 20;
 
 /**
- * Lists a customer's requirements (spec/partner-service.md, Customer requirement). A met data requirement stays in the
- * list with its data, masked; one with empty `data` is missing. The form has no place for consent that was given, so
- * terms are listed only until they are accepted; an attestation shows through its data.
+ * Lists a customer's requirements (spec/partner-service.md, Customer requirement). A data requirement is listed with
+ * its data masked; empty `data` means that it is missing. The message has no field for given consent, so terms are
+ * listed only until they are accepted. Other attestations show only through their data.
  */
 export async function onboardingRequirements(
   ports: PartnerPorts,
@@ -82,7 +82,7 @@ export async function submitCustomerData(
   });
 }
 
-/** @throws Problem `terms_changed`, where no requirement asks for terms with these addresses */
+/** @throws Problem `terms_changed` if no requirement asks for terms with these addresses */
 export async function acceptTerms(
   ports: PartnerPorts,
   call: Call,
@@ -104,13 +104,13 @@ export async function acceptTerms(
   });
 }
 
-/** True where the addresses that were sent are those of the terms: consent is for pages that were shown. */
+/** True if the request has the addresses of these terms: consent is given to the pages that were shown. */
 const namedBy = (terms: Terms, given: { termsUrl: string; privacyPolicyUrl?: string | undefined }): boolean =>
   given.termsUrl === terms.termsUrl && (given.privacyPolicyUrl ?? terms.privacyPolicyUrl) === terms.privacyPolicyUrl;
 
 const addressesOf = ({ termsUrl, privacyPolicyUrl }: Terms) => ({ termsUrl, privacyPolicyUrl });
 
-/** @throws Problem `invalid_request`, with every field of every item that is not valid; never a value */
+/** @throws Problem `invalid_request`, which lists every invalid field of every item, but no values */
 async function validated(
   { data }: SubmitCustomerDataRequest,
   nowMs: number,
@@ -136,7 +136,7 @@ function customerOf({ customerId }: Pick<Call, 'customerId'>): string {
   return customerId;
 }
 
-/** Fields that are shown in full: choices from a list, and countries, which identify no person. */
+/** Fields that are shown in full because they identify no person: choices from a list, countries, an expiry date. */
 const PLAIN: ReadonlySet<string> = new Set([
   'accountPurpose.type',
   'bankAccount.iban.country',
@@ -159,7 +159,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'taxId.type',
 ]);
 
-/** Fields whose end is shown, by which people tell one account from another. */
+/** Fields of which the last characters are shown, so that people can tell one account from another. */
 const BY_THE_END: ReadonlySet<string> = new Set([
   'bankAccount.ach.accountNumber',
   'bankAccount.clabe.accountNumber',
@@ -173,8 +173,8 @@ const BY_THE_END: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A piece of data as its customer sees it again: enough to recognise it, too little to be of use to other readers of the
- * answer (a partner's server made the call). Files and their hashes are never shown.
+ * Masks a piece of data: its customer still recognises it, but other readers of the answer (a partner's server makes
+ * the call) cannot use it. Leaves out files and their hashes.
  */
 function shown(value: CustomerData): CustomerData {
   const fields = fieldsOf(value).flatMap(({ field, text }): Field[] => {
@@ -192,18 +192,18 @@ function masked(field: string, text: string): string {
     return `${name.slice(0, 1)}***@${domain}`;
   }
   if (field === 'birthDate.date') return `${text.slice(0, 4)}-**-**`;
-  // No more than a third, and never more than four: a short number is hidden whole.
+  // Shows at most a third and at most four characters, so a very short number is hidden entirely.
   const open = Math.min(4, Math.floor(text.length / 3));
   if (BY_THE_END.has(field)) return `***${open === 0 ? '' : text.slice(-open)}`;
   return `${text.slice(0, 1)}***`;
 }
 
-/** A partner has 26 kinds to ask for. */
+/** A limit on a partner's requirements of one customer. There are 26 kinds to ask for. */
 const MOST_PER_CUSTOMER = 100;
 
 /**
- * Adds a partner's requirement of one customer. The same kind and maxAgeDays asked again is the same requirement.
- * @throws Problem `customer_not_found`, also for a customer who is not the partner's; `too_many_attempts`
+ * Adds a partner's requirement of one customer. Asking again for the same kind and maxAgeDays returns the existing one.
+ * @throws Problem `customer_not_found`, also if the customer is not linked to the partner; `too_many_attempts`
  */
 export async function addRequirement(
   { ids, clock, environment }: Pick<PartnerPorts, 'ids' | 'clock' | 'environment'>,
@@ -252,7 +252,7 @@ export async function addRequirement(
   return requirementId;
 }
 
-/** Pieces of data of one customer within a day: many times the need of all requirements together. */
+/** A limit on the pieces of data of one customer within a day: many times what all requirements need together. */
 const MOST_PER_DAY = 200;
 
 /** Keeps a customer from guessing values and filling the disk. @throws Problem `too_many_attempts`, with Retry-After */

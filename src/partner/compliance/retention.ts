@@ -10,20 +10,20 @@ import { loadPolicy } from './policy.ts';
 const MOST_AT_ONCE = 200;
 export const OVER = ['PAYMENT_PROCESSED', 'REFUNDED', 'CANCELED'];
 
-/** An order's personal columns, in the words of the index (migrations.ts), so that it is used. */
+/** Matches orders with personal data. Worded like the index (migrations.ts), so that the database uses it. */
 const ORDER_SEALS = sql<boolean>`(creation_sealed is not null or redirect_url_sealed is not null
   or deposit_instructions_sealed is not null or reason_sealed is not null
   or customer_facing_reason_sealed is not null or return_details_sealed is not null)`;
 const OUTBOUND_SEALS = sql<boolean>`(request_sealed is not null or raw_response_sealed is not null)`;
 
-/** Ids to remove; each list is cut at `MOST_AT_ONCE`. */
+/** Ids to remove; each list has at most `MOST_AT_ONCE`. */
 type Found = Awaited<ReturnType<typeof findOld>>;
 
 /**
- * Removes personal data after the policy's `retentionDays`, from the file too: customer data that was neither given nor
- * used for an order since, the words and addresses of finished, redirected and failed orders, and the requests and
- * answers of platforms about them; never data of an open order. Amounts, codes, ids, times, passed attestations, accepted
- * terms and requirements stay. Expired tokens and answers kept by Idempotency-Key go too.
+ * Removes personal data after the policy's `retentionDays`, also from the database file: customer data neither given
+ * nor used for an order since, the sealed columns of finished, redirected and failed orders, and what was exchanged
+ * with platforms about them. Data of open orders stays, as do amounts, codes, ids, times, passed attestations, accepted
+ * terms and requirements. Expired tokens and expired answers by Idempotency-Key are removed too.
  * @returns how many pieces were removed
  */
 export async function purgeCustomerData(ports: PartnerPorts): Promise<number> {
@@ -111,7 +111,7 @@ const openOrders = (store: Store) =>
     .where('mine.creation', 'in', ['creating', 'created'])
     .where((is) => is.or([is('mine.status', 'is', null), is('mine.status', 'not in', OVER)]));
 
-/** Checks each once more as it is removed: it may have been given, used or moved again. */
+/** Removes what was found, but checks age again: data may have been given or used since, or an order changed. */
 const remove = (store: Store, found: Found, sinceMs: number, nowMs: number): Promise<void> =>
   inTurn(store, [], async (tx) => {
     if (found.data.length > 0)
@@ -153,7 +153,7 @@ export const NO_SEALS = {
 type Removal = ReturnType<typeof removalOf>;
 const removalOf = (tx: Tx) => tx.deleteFrom('customer_data').returning(['data_id', 'customer_id']);
 
-/** Removes pieces of customer data with their fields, and the reasons of attestations about them. @returns their ids */
+/** Removes pieces of customer data with their fields and the reasons of attestations about them. @returns their ids */
 export async function removeData(tx: Tx, which: (removal: Removal) => Removal): Promise<string[]> {
   const gone = await which(removalOf(tx)).execute();
   await removeReasons(tx, gone);

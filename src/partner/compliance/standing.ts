@@ -19,7 +19,7 @@ import { REMEMBERED_MS } from './compliance-due.ts';
 import { loadPolicy, type PolicyOrder, requirementsOf, sum, usdOf } from './policy.ts';
 import { submissionsOf } from './submissions.ts';
 
-/** An order at the gate. One whose row is written already has an id, and does not count against itself. */
+/** An order whose compliance is checked. It has an id if its row exists; the row then does not count against it. */
 export type WantedOrder = Pick<
   Selectable<PartnerOrderTable>,
   | 'partner_id'
@@ -32,10 +32,10 @@ export type WantedOrder = Pick<
 > & { readonly order_id?: string };
 
 /**
- * Compares the requirements of the policy and of partners with a customer's data. Reading begins the attestations that
- * have become possible, or whose result has grown too old.
+ * Compares a customer's data with the requirements of the policy and of partners. Reading also begins attestations that
+ * have become possible, or whose result has become too old.
  *
- * With `wanted` it is about one order: the policy for it, and its own partner's requirements alone.
+ * `wanted` limits it to one order: the policy for that order, and the requirements of its partner only.
  */
 export function createStanding(ports: PartnerPorts, attest: Attest | null = ports.demo?.attest ?? null) {
   const { store, clock } = ports;
@@ -43,7 +43,7 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
   const final: ReadonlySet<AttestationType> = new Set(policy.rejection.final);
   const attestations = createAttestations(ports, attest);
 
-  /** An order for the policy, with the customer's other orders within its window. */
+  /** Describes an order to the policy. The amount includes the customer's other orders within the policy's window. */
   async function weigh(at: Store | Tx, customerId: string, wanted: WantedOrder): Promise<PolicyOrder> {
     const days = policy.amountWindowDays;
     const earlier = days === 0 ? [] : await ordersSince(at, customerId, clock.now() - days * DAY_MS, wanted.order_id);
@@ -57,7 +57,7 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
     };
   }
 
-  /** The orders that were refused lately, one in each direction. */
+  /** The last order in each direction that was refused recently. */
   async function remembered(at: Store | Tx, customerId: string): Promise<PolicyOrder[]> {
     const rows = await at
       .selectFrom('wanted_orders')
@@ -81,7 +81,7 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
     return [...asked, ...(await added(at, customerId, wanted?.partner_id))];
   }
 
-  /** Partners' requirements, oldest first; of one partner, or of all. */
+  /** The requirements of one partner or of all, oldest first. */
   async function added(at: Store | Tx, customerId: string, partnerId?: string): Promise<readonly Requirement[]> {
     const rows = await at
       .selectFrom('partner_requirements')
@@ -107,7 +107,7 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
     const wallet = wanted?.customer_wallet_data_id;
     const given = await submissionsOf(ports, at, customerId);
     return {
-      // Attestations of wallets are about the one that the order names.
+      // Only the wallet that the order names is to be attested.
       submissions: given.some(({ dataId }) => dataId === wallet)
         ? given.filter(({ type, dataId }) => type !== 'CRYPTO_WALLET' || dataId === wallet)
         : given,
@@ -119,7 +119,7 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
   const assessed = async (at: Store | Tx, customerId: string, wanted?: WantedOrder): Promise<Assessment> =>
     assess(await requirements(at, customerId, wanted), await facts(at, customerId, wanted), clock.now(), final);
 
-  /** Begins every attestation that can be, in a transaction, and assesses the customer. */
+  /** Begins every due attestation in a transaction, and assesses the customer. */
   async function settled(tx: Tx, customerId: string, wanted?: WantedOrder): Promise<Assessment> {
     const first = await assessed(tx, customerId, wanted);
     return (await attestations.begin(tx, customerId, first.judged)) > 0 ? assessed(tx, customerId, wanted) : first;
@@ -138,7 +138,7 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
 
 type Standing = ReturnType<typeof createStanding>;
 
-/** The customer's orders within the policy's window, but canceled, refunded and redirected ones. */
+/** The customer's orders since a time, without canceled, refunded, failed and redirected ones. */
 async function ordersSince(at: Store | Tx, customerId: string, sinceMs: number, except: string | undefined) {
   const rows = await at
     .selectFrom('partner_orders')
@@ -176,14 +176,14 @@ export async function addAcceptance(
 }
 
 /**
- * The gate of CreateOrder: an order needs a compliance status of SUCCESS for itself, by the policy for its country,
- * direction and amount (with the customer's recent orders), and by its partner's requirements. The contract leaves it
- * open; a ramp may not take money from unknown people.
+ * Refuses an order unless its compliance status is SUCCESS, by the policy for its country, direction and amount (with
+ * the customer's recent orders) and by its partner's requirements. The contract leaves this check open, but a ramp may
+ * not take money from unknown people.
  *
- * Call it once before any request is sent, and again in the transaction that writes the order: two orders at once that
- * are too much together do not both pass.
+ * Call it once before any request is sent, and again in the transaction that writes the order, so that two concurrent
+ * orders that exceed a limit together do not both pass.
  * @throws Problem `compliance_required`, with the status and the outstanding requirements. Outside a transaction the
- *   order is remembered, and GetOnboardingRequirements lists its requirements from then on.
+ *   order is saved, and GetOnboardingRequirements lists its requirements from then on.
  */
 export async function requireCompliant(
   standing: Standing,
@@ -205,7 +205,7 @@ export async function requireCompliant(
   });
 }
 
-/** Remembers a refused order, in place of the one before in its direction. */
+/** Saves a refused order; it replaces the previous one in the same direction. */
 async function remember({ weigh, clock }: Standing, tx: Tx, customer_id: string, wanted: WantedOrder): Promise<void> {
   const { rampType: ramp_type, ...weighed } = await weigh(tx, customer_id, wanted);
   const row = { ...weighed, partner_id: wanted.partner_id, wanted_at_ms: clock.now() };
@@ -216,7 +216,7 @@ async function remember({ weigh, clock }: Standing, tx: Tx, customer_id: string,
     .execute();
 }
 
-/** Counts the retention of an order's data from now: written once a day at most. */
+/** Restarts the retention of the data that an order uses. Writes once a day at most. */
 async function noteUse(tx: Tx, { judged }: Assessment, nowMs: number): Promise<void> {
   const dataIds = [...new Set(judged.flatMap((one) => one.dataIds))];
   if (dataIds.length === 0) return;
@@ -228,7 +228,7 @@ async function noteUse(tx: Tx, { judged }: Assessment, nowMs: number): Promise<v
     .execute();
 }
 
-/** An open requirement of an order, for machines: names of the specification alone. */
+/** Describes an open requirement of an order to machines, in the specification's names. */
 function outstandingOf({ requirement, standing }: Judged) {
   const state = standing.state === 'missing' || standing.state === 'rejected' ? standing.state : 'running';
   return {

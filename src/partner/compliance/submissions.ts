@@ -8,7 +8,7 @@ import type { Submission } from './compliance.ts';
 
 /** One valid piece of CustomerData, in its normal form. */
 export interface GivenData {
-  /** Of data that a demo has from the start. */
+  /** Set for data that a demo starts with. */
   readonly dataId?: string;
   readonly type: DataType;
   readonly value: CustomerData;
@@ -17,8 +17,8 @@ export interface GivenData {
 type SealPorts = Pick<PartnerPorts, 'secrets'>;
 
 /**
- * Keeps data that a customer gave: each field is sealed for its customer, its row and its name, files among them. A
- * value that is given again is the same row, with a new age. @returns the ids, in the order given
+ * Saves data that a customer gave. Each field, files included, is sealed for its customer, row and name. A value given
+ * again keeps its row and gets a new date. @returns the ids, in the order given
  */
 export async function saveData(
   ports: Pick<PartnerPorts, 'secrets' | 'ids'>,
@@ -34,7 +34,7 @@ export async function saveData(
   return saved;
 }
 
-/** Every piece that is kept of a customer, as far as a status depends on it. */
+/** Lists the pieces of data that a customer has given, with what a compliance status depends on. */
 export async function submissionsOf(ports: SealPorts, at: Store | Tx, customerId: string): Promise<Submission[]> {
   const rows = await at.selectFrom('customer_data').selectAll().where('customer_id', '=', customerId).execute();
   const documents = rows.filter(({ type }) => type === 'ID_DOCUMENT').map(({ data_id }) => data_id);
@@ -49,7 +49,7 @@ export async function submissionsOf(ports: SealPorts, at: Store | Tx, customerId
   }));
 }
 
-/** Pieces of a customer's data in clear, by id in the order asked; without those that are gone. */
+/** Opens pieces of a customer's data, by id in the requested order. Skips pieces that were removed. */
 export async function openData(
   ports: SealPorts,
   at: Store | Tx,
@@ -66,7 +66,7 @@ export async function openData(
   );
 }
 
-/** @returns the row's id, which a value that was given before has already */
+/** @returns the row's id, which is the existing one if the value was given before */
 async function savePiece(
   { secrets, ids }: Pick<PartnerPorts, 'secrets' | 'ids'>,
   tx: Tx,
@@ -156,7 +156,7 @@ const FILE_FIELDS: readonly string[] = [
 /** True for a field that holds a file's bytes, or their hash. */
 export const isOfFile = (field: string): boolean => FILE_FIELDS.includes(field.replace(/Hash$/, ''));
 
-/** Takes a piece of data apart. A piece without any field (nothing said about intermediaries) is one field itself. */
+/** Splits a piece of data into its fields. An empty object counts as one field itself. */
 export function fieldsOf(value: CustomerData): Field[] {
   const fields: Field[] = [];
   const walk = (inner: unknown, path: readonly string[]): void => {
@@ -169,7 +169,7 @@ export function fieldsOf(value: CustomerData): Field[] {
   return fields;
 }
 
-/** Puts fields together again: all of them, or those that may be shown. */
+/** Puts a piece of data together from all of its fields, or from those that may be shown. */
 export function dataOf(fields: readonly Field[]): CustomerData {
   const whole: Record<string, unknown> = {};
   for (const { field, text } of fields) {

@@ -5,7 +5,7 @@ import { cnpj, cpf, crc16, weightedSum } from './check-digits.ts';
 import type { CustomerData } from './schema.ts';
 import { emailAddress, isWrong, normal, type Rules, ungrouped, upperCase, type Verdict, wrong } from './verdict.ts';
 
-/** Bank accounts by the rules of their own country's numbers (CONTRACT, section 12); exactly one form is set. */
+/** Rules for bank accounts, by the numbers of each country (CONTRACT, section 12). Exactly one form is set. */
 export const rules: Rules = {
   'bankAccount.ach.accountNumber': achAccountNumber,
   'bankAccount.ach.routingNumber': routingNumber,
@@ -19,13 +19,13 @@ export const rules: Rules = {
   'bankAccount.pix.pixKey': pixKey,
 };
 
-/** The first two letters of the IBAN; null when it is not valid. */
+/** Returns the first two letters of the IBAN, or null if it is not valid. */
 function countryOfIban({ bankAccount }: CustomerData): string | null {
   const number = iban(bankAccount?.iban?.accountNumber ?? '');
   return isWrong(number) ? null : number.normal.slice(0, 2);
 }
 
-/** The country may be left out, since an IBAN says it; where it is given it must be the IBAN's, or share its banks. */
+/** Checks the country beside an IBAN. It is optional; if given, it must be the IBAN's or share its payment system. */
 function ibanCountry(text: string, ofIban: string | null): Verdict {
   const named = text.trim();
   const country = named === 'XK' || named === 'XKX' ? 'XK' : alpha2Of(named);
@@ -44,32 +44,32 @@ const REASONS: Partial<Record<ValidationErrorsIBAN, string>> = {
 
 /**
  * An IBAN (ISO 13616): its country's length and form, check digits by ISO 7064 MOD 97-10, and the country's own check
- * digits. It may have spaces, hyphens and one case throughout, and is kept in capitals without spaces.
+ * digits. Accepts spaces, hyphens and either case, but not a mix of both; kept in capitals without spaces.
  */
 function iban(text: string): Verdict {
   const code = upperCase(text.replace(/[\s-]/g, ''));
   if (code === null) return wrong('mixes upper and lower case.');
-  // ibantools computes the two digits again, so 00, 01 and 99 are refused though their division comes out.
+  // ibantools recomputes the two digits, so it refuses 00, 01 and 99, which can pass the division.
   const { valid, errorCodes } = validateIBAN(code);
   if (valid) return normal(code);
   const reason = errorCodes.map((one) => REASONS[one]).find((one) => one !== undefined);
   return wrong(reason ?? 'is not an IBAN.');
 }
 
-/** True where the banks of two countries (alpha-2) are in one payment system (SWIFT's IBAN registry, territories). */
+/** True if the banks of two countries (alpha-2) are in one payment system (SWIFT's IBAN registry, territories). */
 const shareBanks = (one: string, other: string): boolean =>
   one === other || codes.paymentSystems.some((system) => system.includes(one) && system.includes(other));
 
 /**
- * A BIC (ISO 9362): four letters, a country, two characters of place, and three more for a branch.
- * @param ibanCountry the first two letters of the IBAN beside it; null when that is not valid
+ * A BIC (ISO 9362): four letters, a country, two characters for the place, and optionally three for the branch.
+ * @param ibanCountry the first two letters of the IBAN beside it; null if that is not valid
  */
 function bic(text: string, ibanCountry: string | null): Verdict {
   const code = upperCase(text.replace(/\s/g, ''));
   if (code === null) return wrong('mixes upper and lower case.');
   if (!/^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/.test(code)) return wrong('must be a BIC of 8 or 11 characters.');
   const country = code.slice(4, 6);
-  // Kosovo has no code in ISO 3166, and XK everywhere in banking.
+  // Kosovo has no code in ISO 3166; banks use XK.
   if (!isCountry(country) && country !== 'XK') return wrong('has no country in its fifth and sixth letters.');
   return ibanCountry === null || shareBanks(ibanCountry, country)
     ? normal(code)
@@ -77,8 +77,8 @@ function bic(text: string, ibanCountry: string | null): Verdict {
 }
 
 /**
- * A routing number of the American Bankers Association: nine digits, weights 3-7-1, and a first pair of the Federal
- * Reserve (00-12 districts, 21-32 thrifts, 61-72 electronic, 80 traveller's cheques).
+ * A routing number of the American Bankers Association: nine digits, checked by the weights 3-7-1. The Federal Reserve
+ * assigns the first two (00-12 districts, 21-32 thrifts, 61-72 electronic, 80 traveller's cheques).
  */
 function routingNumber(text: string): Verdict {
   const digits = ungrouped(text);
@@ -89,17 +89,17 @@ function routingNumber(text: string): Verdict {
   return weightedSum(digits, '371371371') % 10 === 0 ? normal(digits) : wrong('has a check digit that does not match.');
 }
 
-/** An account number at an American bank: 4 to 17 digits; there is no check digit. */
+/** An account number at an American bank: 4 to 17 digits without a check digit. */
 function achAccountNumber(text: string): Verdict {
   const digits = ungrouped(text);
   if (!/^\d{4,17}$/.test(digits)) return wrong('must be 4 to 17 digits.');
   return /^0+$/.test(digits) ? wrong('is all zeros.') : normal(digits);
 }
 
-/** Recognises institutions whose account numbers are mobile numbers without check digits (codes of NIBSS, gateways). */
+/** True if the bank's account numbers are mobile numbers without check digits (codes of NIBSS and gateways). */
 const usesPhoneNumbers = (bankCode: string): boolean => codes.nigerianPhoneNumberBanks.includes(bankCode);
 
-/** The code of a Nigerian institution: 3 digits for a bank, 5 for another institution, or the six of the standard. */
+/** The code of a Nigerian institution: 3 digits for a bank, 5 for another institution, or 6 by the standard of 2020. */
 function nigerianBankCode(text: string): Verdict {
   const digits = ungrouped(text);
   if (!/^(\d{3}|\d{5}|\d{6})$/.test(digits)) return wrong('must be 3, 5 or 6 digits.');
@@ -109,16 +109,16 @@ function nigerianBankCode(text: string): Verdict {
 }
 
 /**
- * A Nigerian account number under the Central Bank's revised standard of 2020: six digits of the institution (000
- * and a bank's three, or 9 and another institution's five) and nine of the account, weighted 3-7-3, and a tenth
- * that makes the sum a multiple of ten. For a bank this is the rule of 2010, since the zeros weigh nothing.
+ * A Nigerian account number under the Central Bank's revised standard of 2020. Six digits of the institution (000 and a
+ * bank's three, or 9 and another institution's five) and nine of the account are weighted 3-7-3; the account's tenth
+ * makes the sum a multiple of ten. For a bank this equals the rule of 2010, because zeros add nothing.
  */
 function nubanAccount(text: string, bankCode: string): Verdict {
   const digits = ungrouped(text);
   if (!/^\d{10}$/.test(digits)) return wrong('must be ten digits.');
   if (digits === '0000000000') return wrong('is all zeros.');
   const code = nigerianBankCode(bankCode);
-  // The code is refused under its own name; without it there is nothing to compute.
+  // The field of the code reports a bad code; without a code there is nothing to compute.
   if (isWrong(code)) return normal(digits);
   if (usesPhoneNumbers(code.normal) && /^[789][01]\d{8}$/.test(digits)) return normal(digits);
   const institution = code.normal.length === 5 ? `9${code.normal}` : code.normal.padStart(6, '0');
@@ -127,14 +127,14 @@ function nubanAccount(text: string, bankCode: string): Verdict {
 }
 
 /**
- * A CLABE, the account number of Mexico: a bank (3), a place (3), an account (11) and a check digit by the weights 3-7-1,
- * of whose products the last digits count. The banks are Banxico's SPEI participants and those of the tax office's list
- * (c_Banco), with closed ones whose accounts live on.
+ * A CLABE, the account number of Mexico: a bank (3), a place (3), an account (11) and a check digit by the weights
+ * 3-7-1. The banks are Banxico's SPEI participants and those of the tax office's list (c_Banco), including closed banks
+ * that still have accounts.
  */
 function clabe(text: string): Verdict {
   const digits = ungrouped(text);
   if (!/^\d{18}$/.test(digits)) return wrong('must be 18 digits.');
-  // Reducing each product first, as Banxico writes it, changes nothing of the sum's last digit.
+  // Banxico takes only the last digit of each product, which does not change the last digit of the sum.
   if (weightedSum(digits, '371371371371371371') % 10 !== 0) return wrong('has a check digit that does not match.');
   return codes.mexicanBanks.includes(digits.slice(0, 3))
     ? normal(digits)
@@ -145,7 +145,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * A key of Pix's directory: a CPF or CNPJ with its check digits, an e-mail address, a phone number with +55, or a random
- * key (a UUID of any version). Kept as in the directory: digits alone, lower-case addresses and keys.
+ * key (a UUID of any version). Kept as in the directory: digits only, addresses and keys in lower case.
  */
 function pixKey(text: string): Verdict {
   const key = text.trim();
@@ -178,13 +178,13 @@ const taxKey = (verdict: Verdict, name: string): Verdict =>
   isWrong(verdict) ? wrong(`${verdict.wrong.slice(0, -1)} (${name}).`) : verdict;
 
 /**
- * A BR Code, the text behind a Pix QR code: EMV fields of two digits of id, two of length and a value, closed by a CRC
+ * A BR Code, the text behind a Pix QR code: EMV fields (two digits of id, two of length, a value) that end with a CRC
  * (Banco Central, Manual de Padrões para Iniciação do Pix; EMVCo merchant-presented mode). Checks the structure, the
- * required fields, the Pix account with its key, and the CRC, which covers every character: the text is only trimmed.
+ * required fields, the Pix account with its key, and the CRC. As it covers every character, the text is only trimmed.
  */
 function brCode(pasted: string): Verdict {
   const text = pasted.trim();
-  // EMV counts characters, banks count bytes: only where both agree does the CRC mean one thing.
+  // EMV counts characters, banks count bytes. Both agree on ASCII only; otherwise the CRC would be ambiguous.
   if (!/^[\x20-\x7e]+$/.test(text)) return wrong('must be plain ASCII text without line breaks.');
   if (!/6304[0-9A-F]{4}$/.test(text)) return wrong('must end with 6304 and a CRC of four capital hex digits.');
   const crc = crc16(new TextEncoder().encode(text.slice(0, -4)), 0xffff);
@@ -195,7 +195,7 @@ function brCode(pasted: string): Verdict {
   return fault === null ? normal(text) : wrong(fault);
 }
 
-/** Fields by their ids. Null when a length is not a number, is zero, runs past the end, or an id comes twice. */
+/** Reads EMV fields by id. Null if a length is not a number, is zero or runs past the end, or if an id repeats. */
 function fieldsOf(text: string): Map<string, string> | null {
   const fields = new Map<string, string>();
   let at = 0;
@@ -209,7 +209,7 @@ function fieldsOf(text: string): Map<string, string> | null {
   return fields;
 }
 
-/** The forms of fields. One with a last column may be absent. */
+/** The formats of fields. A field with a last column, a valid stand-in value, may be absent. */
 const FIELDS: readonly (readonly [id: string, name: string, form: RegExp, absent?: string])[] = [
   ['52', 'merchant category', /^\d{4}$/],
   ['53', 'currency 986', /^986$/],
@@ -231,7 +231,7 @@ function formFault(fields: ReadonlyMap<string, string>): string | null {
   return /^(\*\*\*|[A-Za-z0-9]{1,25})$/.test(transactionId) ? null : 'has no valid transaction id in field 62.';
 }
 
-/** The Pix account is in one of the merchant account fields 26 to 51, as a key or as the address of a charge. */
+/** Checks the Pix account: one of the merchant account fields 26 to 51, with a key or the address of a charge. */
 function accountFault(fields: ReadonlyMap<string, string>): string | null {
   const accounts = [...fields].flatMap(([id, value]) =>
     Number(id) >= 26 && Number(id) <= 51 ? [fieldsOf(value)] : [],

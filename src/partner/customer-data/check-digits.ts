@@ -1,16 +1,16 @@
 import { normal, upperCase, type Verdict, wrong } from './verdict.ts';
 
-/** The arithmetic that the numbers of banks and tax offices share. All take digits only unless they say otherwise. */
+/** Arithmetic that bank and tax numbers share. The functions take digits only, unless they say otherwise. */
 
-/** Sums each character (digits as themselves, capitals as ASCII minus 48) by its weight; one-digit weights as text. */
+/** Sums weighted characters: digits count as themselves, capitals as ASCII minus 48. A string has one-digit weights. */
 export const weightedSum = (text: string, weights: string | readonly number[]): number =>
   [...weights].reduce<number>((sum, weight, place) => sum + Number(weight) * ((text.codePointAt(place) ?? 48) - 48), 0);
 
-/** The check character of a text, at the weighted sum's remainder by the number of characters. */
+/** Picks the check character of a text: its index is the weighted sum modulo the number of `characters`. */
 export const checkCharacter = (text: string, weights: string | readonly number[], characters: string): string =>
   characters.charAt(weightedSum(text, weights) % characters.length);
 
-/** ISO/IEC 7812: every second digit from the right doubled, digits of the products summed, a multiple of ten. */
+/** ISO/IEC 7812: doubles every second digit from the right; the sum of all digits must be a multiple of ten. */
 export function isLuhn(digits: string): boolean {
   const sum = [...digits].reverse().reduce((total, digit, place) => {
     const value = Number(digit) * (place % 2 === 0 ? 1 : 2);
@@ -29,7 +29,7 @@ export function isMod11And10(digits: string): boolean {
   return (11 - product) % 10 === Number(digits.at(-1));
 }
 
-/** CRC-16 with the polynomial 0x1021, no reflection, of EMV (start 0xFFFF) and TON (XMODEM, start 0). */
+/** CRC-16 with the polynomial 0x1021 and no reflection, as in EMV (start 0xFFFF) and TON (XMODEM, start 0). */
 export function crc16(bytes: Uint8Array, start: 0xffff | 0): number {
   let crc: number = start;
   for (const byte of bytes) {
@@ -39,10 +39,10 @@ export function crc16(bytes: Uint8Array, start: 0xffff | 0): number {
   return crc;
 }
 
-/** Modulo 11: 11 minus the remainder, and 0 where that has two digits. */
+/** Check digits modulo 11: 11 minus the remainder, or 0 if that has two digits. */
 export const MOD_11 = '00987654321';
 
-/** A Brazilian person's number: nine digits and two check digits; with or without its dots and hyphen. */
+/** A CPF, the number of a Brazilian person: nine digits and two check digits, with or without dots and hyphen. */
 export function cpf(text: string): Verdict {
   const digits = text.replace(/[\s.-]/g, '');
   if (!/^\d{11}$/.test(digits)) return wrong('must be the eleven digits of a CPF.');
@@ -53,8 +53,8 @@ export function cpf(text: string): Verdict {
 }
 
 /**
- * A Brazilian company's number: twelve characters and two check digits. Since July 2026 the twelve may hold
- * capitals, which count as their ASCII code minus 48 (Nota Técnica COCAD 49/2024).
+ * A CNPJ, the number of a Brazilian company: twelve characters and two check digits. Since July 2026 the twelve may
+ * include capitals, which count as their ASCII code minus 48 (Nota Técnica COCAD 49/2024).
  */
 export function cnpj(text: string): Verdict {
   const code = upperCase(text.replace(/[\s./-]/g, ''));

@@ -12,7 +12,7 @@ import {
   wrong,
 } from './verdict.ts';
 
-/** Identity documents, selfies and proofs of address. The back side is checked where it is given. */
+/** Rules for identity documents, selfies and proofs of address. The back side is optional. */
 export const rules: Rules = {
   'selfie.image': file,
   'selfie.imageHash': (text, { selfie }) => hashOf(text, selfie?.image),
@@ -47,12 +47,12 @@ function documentNumber(text: string): Verdict {
     : wrong('must be 4 to 30 letters and digits, at least one of them a digit.');
 }
 
-/** Of a picture or document, decoded. */
+/** The size limit of a picture or document after decoding. */
 const MOST_FILE_BYTES = 5 * 1024 * 1024;
 
 /**
- * Checks a file's size (spec/partner-service.md, Customer data), and keeps it in padded base64. The attestation judges
- * content and picture format: no list here would keep up with telephones.
+ * Checks a file's size (spec/partner-service.md, Customer data); kept in padded base64. The attestation judges the
+ * content and the picture format, because no list of formats would keep up with phones.
  */
 function file(text: string): Verdict {
   const bytes = decodeBase64(text);
@@ -61,18 +61,18 @@ function file(text: string): Verdict {
   return bytes.length === 0 ? wrong('is empty.') : normal(bytes.toString('base64'));
 }
 
-/** The SHA-256 of the file beside it, as 64 hex digits or as base64 of its 32 bytes; kept in small hex. */
+/** Checks the SHA-256 of the file beside it, given as 64 hex digits or as base64; kept as lower-case hex. */
 function hashOf(text: string, beside: string | undefined): Verdict {
   const hash = /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : decodeBase64(text);
   if (hash?.length !== 32) return wrong('is not a SHA-256 in hex or base64.');
   const bytes = beside === undefined ? null : decodeBase64(beside);
-  // A file that cannot be read is refused by itself.
+  // The field of the file reports a file that cannot be decoded.
   return bytes === null || createHash('sha256').update(bytes).digest().equals(hash)
     ? normal(hash.toString('hex'))
     : wrong('is not the SHA-256 of the bytes beside it.');
 }
 
-/** Base64 in either alphabet, padded or not; null for others. Bits past the last byte are zero: a file has one text. */
+/** Decodes base64 of either alphabet, padded or not; null if invalid, or if unused bits are not zero. */
 function decodeBase64(text: string): Buffer | null {
   const bare = text.replace(/={1,2}$/, '');
   if (!/^[A-Za-z0-9+/]*$/.test(bare) && !/^[A-Za-z0-9_-]*$/.test(bare)) return null;

@@ -13,7 +13,7 @@ export const loadWallets = () => import('./wallets.ts');
 
 type Checks = () => Promise<{ readonly rules: Rules; readonly missing?: Missing }>;
 
-/** Loads the rules of a kind: the tables of banks, phones and chains are large. */
+/** Loads the rules of a kind on demand, because the tables of banks, phones and chains are large. */
 const CHECKS: Readonly<Partial<Record<DataType, Checks>>> = {
   BANK_ACCOUNT: () => import('./bank-accounts.ts'),
   CRYPTO_WALLET: loadWallets,
@@ -26,7 +26,7 @@ const CHECKS: Readonly<Partial<Record<DataType, Checks>>> = {
 
 /**
  * Checks one item of customer data (spec/partner-service.md, Customer data; CONTRACT, section 12; docs/customer-data.md
- * has every rule): parsed JSON with names in camelCase, whose null and empty texts are unset.
+ * has every rule). Takes parsed JSON with names in camelCase; null and empty texts count as unset.
  * @returns the data in its stored form, or every issue by its dotted path (`bankAccount.iban.bic`); never a value
  */
 export async function validateCustomerData(
@@ -62,7 +62,7 @@ export async function validateCustomerData(
   };
 }
 
-/** Leaves out ProtoJSON's unset values: null, and an empty text where a text is expected. */
+/** Leaves out ProtoJSON's unset values: null and the empty text. */
 function withoutUnset(value: unknown): unknown {
   if (Array.isArray(value) || typeof value !== 'object' || value === null) return value;
   const set = Object.entries(value).filter(([, member]) => member !== null && member !== '');

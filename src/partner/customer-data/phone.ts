@@ -8,8 +8,9 @@ import { alpha2Of } from '../../kernel/domain/countries.ts';
 import { normal, type Rules, type Verdict, wrong } from './verdict.ts';
 
 /**
- * A phone number (spec/partner-service.md, Customer data). `countryCode` is a calling code, with or without its plus, or
- * an ISO 3166-1 country; `number` is national or international, in any grouping. Kept as +code and the digits after it.
+ * Rules for a phone number (spec/partner-service.md, Customer data). `countryCode` is a calling code, with or without a
+ * plus, or an ISO 3166-1 country; `number` is national or international, in any grouping. Kept as +code and the digits
+ * after it.
  */
 export const rules: Rules = {
   'phone.countryCode': (text) => {
@@ -20,7 +21,7 @@ export const rules: Rules = {
   },
   'phone.number': (text, { phone }) => {
     const code = callingCodeOf(phone?.countryCode ?? '');
-    // Refused under its own name.
+    // The field countryCode reports a bad code.
     return code === null ? normal(text) : nationalNumber(text.trim(), code);
   },
 };

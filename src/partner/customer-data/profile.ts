@@ -15,7 +15,7 @@ import {
   wrong,
 } from './verdict.ts';
 
-/** Customers' facts about themselves. The shape checks kinds that are one value of an enum. */
+/** Rules for what customers say about themselves. Kinds with a single enum value need none: the schema checks them. */
 export const rules: Rules = {
   'email.value': emailAddress,
   'name.firstName': personName,
@@ -75,28 +75,28 @@ function birthDate(text: string, _data: CustomerData, context: DataContext): Ver
     : wrong(`makes the customer younger than ${LEAST_AGE_YEARS}.`);
 }
 
-/** A country where the specification does not say which code; kept as alpha-3. */
+/** A country in either ISO 3166-1 code, as the specification does not say which; kept as alpha-3. */
 function country(text: string): Verdict {
   const code = alpha3Of(text);
   return code === null ? wrong('must be an ISO 3166-1 code, such as PRT.') : normal(code);
 }
 
-/** The six digits of an occupation code; grouped as `15-1252` too. */
+/** The six digits of an occupation code, also grouped as `15-1252`. */
 function occupationCode(text: string): Verdict {
   const digits = text.replace(/[\s.-]/g, '');
   return /^\d{6}$/.test(digits) ? normal(digits) : wrong('must be six digits.');
 }
 
 /**
- * By alpha-3 country: the form of its postal codes, where every address has one, and the codes of its states without the
- * country (ISO 3166-2), where addresses or partners use them; of India also those from before 2023.
+ * By alpha-3 country: the format of postal codes, if every address has one, and the codes of states (ISO 3166-2 without
+ * the country), if addresses or partners use them. India's include the codes from before 2023.
  */
 const PLACES: Readonly<Record<string, { readonly postalCode?: string; readonly subdivisions?: string }>> = places;
 
-/** The alpha-3 country of the address; empty when it is not valid. */
+/** The alpha-3 country of the address; empty if it is not valid. */
 const countryOf = ({ residentialAddress }: CustomerData): string => alpha3Of(residentialAddress?.country ?? '') ?? '';
 
-/** A postal code by the form of its country; elsewhere 2 to 12 letters, digits, spaces and hyphens. */
+/** A postal code in its country's format, or 2 to 12 letters, digits, spaces and hyphens if none is known. */
 function postalCode(text: string, countryAlpha3: string): Verdict {
   const code = text.trim().replace(/\s+/g, ' ').toUpperCase();
   const form = new RegExp(PLACES[countryAlpha3]?.postalCode ?? '^(?=.*[A-Z0-9])[A-Z0-9 -]{2,12}$');
@@ -107,8 +107,8 @@ function postalCode(text: string, countryAlpha3: string): Verdict {
 }
 
 /**
- * A state or province: a name, or a code. A code with its country (ISO 3166-2), or a bare one of the form of the
- * country's list, must be of the address's country and in its list, if there is one.
+ * A state or province, by name or code. A code with its country (ISO 3166-2), or a bare code as long as those in the
+ * country's list, must belong to the address's country and be in its list, if there is one.
  */
 function subdivision(text: string, countryAlpha3: string): Verdict {
   const plain = text.trim().replace(/[‐‑–]/g, '-');

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { WALLET_TYPES } from '../../kernel/domain/exchange-codes.ts';
 import choices from './choices.json' with { type: 'json' };
 
-/** The shapes of CustomerData (spec/partner-service.md, Customer data). The files beside check the values. */
+/** The shapes of CustomerData (spec/partner-service.md, Customer data). The other files here check the values. */
 
 const text = z.string().max(300);
 // 5 MiB in base64, with padding.
@@ -55,7 +55,7 @@ export const customerDataSchema = z
       .optional(),
     intermediary: z.strictObject({ isIntermediary: z.boolean().nullable().optional() }).optional(),
     lastOccupation: z.strictObject({ code: text }).optional(),
-    // People with one name have it in either field.
+    // People with a single name may give it in either field.
     name: z.strictObject({ firstName: text.optional(), lastName: text.optional() }).optional(),
     nationality: z.strictObject({ country: text }).optional(),
     occupation: z

@@ -14,10 +14,10 @@ import {
   wrong,
 } from './verdict.ts';
 
-/** Takes a number in capitals without its grouping. */
+/** Checks a number in capitals, without the separators of its groups. */
 type TaxRule = (code: string) => Verdict;
 
-/** A number's form and, where its authority computes one, its check. */
+/** Makes a rule of a number's format and, if its authority defines one, its check. */
 const taxRule =
   (form: RegExp, fits: Fits = () => true): TaxRule =>
   (code) => {
@@ -27,7 +27,7 @@ const taxRule =
 
 type Fits = (code: string) => boolean;
 
-/** The last character is the one of the weighted sum's remainder. */
+/** Fits if the last character is the check character of the ones before it. */
 const endsBy =
   (weights: string | readonly number[], characters: string): Fits =>
   (code) =>
@@ -40,11 +40,11 @@ const sumsTo =
 
 type TaxRules = Readonly<Record<string, Readonly<Record<string, TaxRule>>>>;
 
-/** YYMMDD, in this century or the last. */
-const isPastDay = (day: string): boolean =>
+/** True if YYMMDD is a real date in this century or the last. */
+const isRealDay = (day: string): boolean =>
   ['19', '20'].some((century) => isRealDate(`${century}${day.slice(0, 2)}-${day.slice(2, 4)}-${day.slice(4)}`));
 
-// A remainder of 1 would need two digits: then 9, with another first pair.
+// A remainder of 1 would need a check digit of 10; such numbers get another first pair, and 9.
 const IS_CUIT = endsBy('5432765432', '09987654321');
 const isRut: Fits = (code) => endsBy('32765432', '0K987654321')(code.padStart(9, '0'));
 const NIT_WEIGHTS = [71, 67, 59, 53, 47, 43, 41, 37, 29, 23, 19, 17, 13, 7, 3];
@@ -53,17 +53,17 @@ const isNit: Fits = (code) => endsBy(NIT_WEIGHTS, '01987654321')(code.padStart(1
 /** Tax numbers of the Americas, each by its own authority's rule. */
 const AMERICAS: TaxRules = {
   USA: {
-    // Social Security Administration: no area 000, 666 or 9xx, no group 00, no serial 0000; two famous fakes.
+    // Social Security Administration: no area 000, 666 or 9xx, no group 00, no serial 0000. Refuses two famous fakes.
     SSN: taxRule(/^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/, (code) => !/^(078051120|219099999)$/.test(code)),
     // Internal Revenue Service: 9xx, fourth and fifth digit 50-65, 70-88, 90-92, 94-99.
     ITIN: taxRule(/^9\d{2}(5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\d{4}$/),
-    // Prefixes that a campus or the internet service gives out.
+    // Prefixes that a campus of the Internal Revenue Service or its internet service assigns.
     EIN: taxRule(/^(0[1-6]|1[0-6]|2[0-7]|3[0-9]|4[0-8]|5[0-9]|6[0-8]|7[1-7]|8[0-8]|9[0-5]|9[89])\d{7}$/),
   },
   BRA: { CPF: cpf, CNPJ: cnpj },
   MEX: {
-    // The homoclave's check digit is left alone: the tax office itself has given out numbers that fail it.
-    RFC: taxRule(/^[A-ZÑ&]{3,4}\d{6}[A-Z0-9]{2}[A0-9]$/, (code) => isPastDay(code.slice(-9, -3))),
+    // The homoclave's check digit is not checked: the tax office itself has issued numbers that fail it.
+    RFC: taxRule(/^[A-ZÑ&]{3,4}\d{6}[A-Z0-9]{2}[A0-9]$/, (code) => isRealDay(code.slice(-9, -3))),
     CURP: taxRule(/^[A-Z][AEIOUX][A-Z]{2}\d{6}[HMX][A-Z]{2}[B-DF-HJ-NP-TV-ZÑ]{3}[A-Z0-9]\d$/, isCurp),
   },
   ARG: { CUIT: taxRule(/^(2[03-7]|3[034]|5[015])\d{9}$/, IS_CUIT), CUIL: taxRule(/^2[03-7]\d{9}$/, IS_CUIT) },
@@ -93,7 +93,7 @@ function isCurp(code: string): boolean {
   );
   return (
     (10 - (sum % 10)) % 10 === Number(code[17]) &&
-    isPastDay(code.slice(4, 10)) &&
+    isRealDay(code.slice(4, 10)) &&
     STATES.split(' ').includes(code.slice(11, 13))
   );
 }
@@ -167,19 +167,19 @@ const EUROPE: TaxRules = {
   },
 };
 
-/** DNI, NIE (its letter counts as 0, 1 or 2) and the numbers in K, L, M of persons without either. */
+/** Checks a DNI, an NIE (its letter counts as 0, 1 or 2), or a number with K, L or M of a person without either. */
 function isDni(code: string): boolean {
   const digits = code.slice(0, 8).replace(/^[XYZKLM]/, (letter) => String(Math.max('XYZ'.indexOf(letter), 0)));
   return 'TRWAGMYFPDXBNJZSQVHLCKE'[Number(digits) % 23] === code[8];
 }
 
-/** Sources disagree about which kinds of company get a letter and which a digit: either is accepted. */
+/** Accepts a letter or a digit at the end, because sources disagree about which kinds of company get which. */
 function isCif(code: string): boolean {
   const check = [...'0123456789'].findIndex((digit) => isLuhn(code.slice(1, 8) + digit));
   return code[8] === String(check) || code[8] === 'JABCDEFGHI'[check];
 }
 
-/** Among the first ten digits exactly one comes twice or three times, and no other does. */
+/** Checks that exactly one of the first ten digits repeats, two or three times, and that the check digit matches. */
 function isSteuerId(code: string): boolean {
   const counts = new Map<string, number>();
   for (const digit of code.slice(0, 10)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
@@ -187,7 +187,7 @@ function isSteuerId(code: string): boolean {
   return repeated.length === 1 && (repeated[0] ?? 0) <= 3 && isMod11And10(code);
 }
 
-/** Values of characters at odd places; at an even one a character counts its digit or its place in the alphabet. */
+/** Values of characters at odd places. At even places a character counts as its digit or its index in the alphabet. */
 const ODD_DIGITS = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21];
 
 const ODD_LETTERS = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
@@ -227,12 +227,12 @@ const SAME_AS: Readonly<Record<string, string>> = {
   NATIONAL_INSURANCE_NUMBER: 'NINO',
 };
 
-/** Names that mean the number of one country alone; others (DNI, NIF, RUC, SSN) are used by many. */
+/** Kinds that exist in one country only; other names (DNI, NIF, RUC, SSN) are used by several. */
 const ONE_COUNTRY =
   'ITIN EIN CPF CNPJ RFC CURP CUIT CUIL STEUER_ID SPI SIREN CODICE_FISCALE PARTITA_IVA BSN PESEL ' +
   'UTR NINO PPS AHV HETU TCKN BVN TFN';
 
-/** Places whose people have numbers of another country's tax office, or of their own. */
+/** Places by the country whose tax office numbers their people; some also issue numbers of their own. */
 const OFFICES: Readonly<Record<string, string>> = {
   AUS: 'CCK CXR NFK',
   CHE: 'LIE',
@@ -243,14 +243,14 @@ const OFFICES: Readonly<Record<string, string>> = {
   USA: 'ASM GUM MNP PRI VIR',
 };
 
-/** The country whose tax office a place shares; empty for none. */
+/** Finds the country whose tax office a place shares; empty if there is none. */
 const officeOf = (place: string): string =>
   Object.keys(OFFICES).find((country) => OFFICES[country]?.split(' ').includes(place)) ?? '';
 
 /**
- * A tax number (spec/partner-service.md, Customer data). A kind that is listed for its country is checked by its rule; a
- * general kind (TIN, TAX_ID or none) by any rule of a listed country; every other one, with OTHER naming itself in
- * `customType`, must look like a tax office's number. A kind of another country alone is refused.
+ * Rules for a tax number (spec/partner-service.md, Customer data). A kind that is listed for its country has its own
+ * rule. A general kind (TIN, TAX_ID or none) must pass any rule of a listed country. Any other kind, including OTHER
+ * with its `customType`, only has to look like a tax number. A kind that only another country has is refused.
  */
 export const rules: Rules = {
   'taxId.country': countryAlpha3,
@@ -261,7 +261,7 @@ export const rules: Rules = {
     return isElsewhere(data) ? wrong('is a tax id of another country.') : normal(kind);
   },
   'taxId.customType': (text) => line(text, 60),
-  // Where the country or the kind is refused there is no rule.
+  // The other fields report a bad country or kind, for which there is no rule.
   'taxId.number': (text, data) => {
     const { country = '', type } = data.taxId ?? {};
     const isRefused = isWrong(countryAlpha3(country)) || isElsewhere(data);

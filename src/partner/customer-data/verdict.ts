@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import { alpha3Of } from '../../kernel/domain/countries.ts';
 import type { CustomerData } from './schema.ts';
 
-/** A rule's verdict on a text: its normal form, or its fault without the text itself. */
+/** A rule's verdict on a text: its normal form, or what is wrong with it, without repeating the text. */
 export type Verdict = { readonly normal: string } | { readonly wrong: string };
 
 export const normal = (text: string): Verdict => ({ normal: text });
@@ -15,13 +15,13 @@ export interface DataContext {
   readonly testNetworks?: boolean;
 }
 
-/** By the dotted path of a field, in the order in which issues are listed. */
+/** Rules by the dotted paths of their fields, in the order in which issues are listed. */
 export type Rules = Readonly<Record<string, (text: string, data: CustomerData, context: DataContext) => Verdict>>;
 
-/** Messages of absent fields, by the dotted path; false where it may be absent. */
+/** Messages about absent fields, by dotted path; false if the field may be absent. */
 export type Missing = Readonly<Record<string, (data: CustomerData) => string | false>>;
 
-/** Upper case for codes without case. Null for mixed case: a changed letter is a typing error that no digit catches. */
+/** Capitalises a code. Returns null for mixed case, which suggests a typing error that no check digit would catch. */
 export const upperCase = (text: string): string | null =>
   /[a-z]/.test(text) && /[A-Z]/.test(text) ? null : text.toUpperCase();
 
@@ -31,7 +31,7 @@ export const ungrouped = (text: string): string => text.replace(/[\s.\-/]/g, '')
 /** Removes the brackets around a check digit at the end, as in the identity numbers of Hong Kong: `A123456(3)`. */
 export const withoutBracket = (text: string): string => text.replace(/\(([0-9A-Za-z])\)$/, '$1');
 
-/** A person's line, tidied, in NFC, without control or direction characters; Persian and Indic spelling needs joiners. */
+/** Tidies a line of text (NFC). Refuses control and direction characters, not joiners: Persian and Indic use them. */
 export function line(text: string, most: number): Verdict {
   const tidy = text.normalize('NFC').trim().replace(/\s+/gu, ' ');
   if (/[\p{Cc}\p{Co}\p{Cn}\p{Cs}]|(?![\u200c\u200d])\p{Cf}/u.test(tidy)) {
@@ -46,25 +46,25 @@ const LOCAL_PART = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_
 const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{2,59})$/;
 
 /**
- * An e-mail address (RFC 5321, without quoted parts and address literals), with its domain in lower-case ASCII; the part
- * before the @ belongs to the receiving host and stays.
+ * An e-mail address (RFC 5321, without quoted parts and address literals). Its domain is kept in lower-case ASCII; the
+ * part before the @ stays as it is, because only the receiving host knows if its case matters.
  */
 export function emailAddress(text: string): Verdict {
   const address = text.trim();
   const at = address.lastIndexOf('@');
   const local = address.slice(0, Math.max(at, 0));
-  // domainToASCII would read numbers as addresses of hosts.
+  // domainToASCII would turn numbers into IP addresses.
   const host = address.slice(at + 1);
   const domain = /^[\x21-\x7e]*$/.test(host) ? host.toLowerCase() : domainToASCII(host);
   const fits = at > 0 && local.length <= 64 && LOCAL_PART.test(local) && DOMAIN.test(domain);
   return fits && address.length <= 254 ? normal(`${local}@${domain}`) : wrong('is not an e-mail address.');
 }
 
-/** A country where the specification says alpha-3. */
+/** A country where the specification requires alpha-3. */
 export const countryAlpha3 = (text: string): Verdict =>
   text.length === 3 && alpha3Of(text) !== null
     ? normal(text)
     : wrong('must be an ISO 3166-1 alpha-3 code, such as PRT.');
 
-/** YYYY-MM-DD, UTC. */
+/** Today in UTC, as YYYY-MM-DD. */
 export const todayOf = ({ nowMs }: DataContext): string => new Date(nowMs).toISOString().slice(0, 10);

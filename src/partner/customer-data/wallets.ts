@@ -15,8 +15,8 @@ const NO_OWNER = wrong('is an address without an owner.');
 const isAllZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
 /**
- * A wallet's address by its chain's encoding (CONTRACT, section 12), untrimmed: without a checksum, a character that
- * became a space would leave another address that looks right.
+ * Checks a wallet's address by its chain's encoding (CONTRACT, section 12). White space is refused, not trimmed:
+ * without a checksum, a character that became a space would leave another address that looks right.
  */
 export const walletAddress = (text: string, type: WalletType, context: DataContext): Verdict =>
   /\s/.test(text) ? wrong('has white space in it.') : RULES[type](text, context);
@@ -36,14 +36,14 @@ const RULES: Readonly<Record<WalletType, (text: string, context: DataContext) =>
   AVALANCHEC: evmAddress,
 };
 
-/** 32 bytes in base58; there is no checksum, and an address off the curve is a program's, which may hold money. */
+/** A Solana address: 32 bytes in base58, no checksum. It may be off the curve: a program's account can hold money. */
 function solanaAddress(text: string): Verdict {
   const bytes = decodeBase58(text);
   if (bytes?.length !== 32) return wrong('must be 32 bytes in base58.');
   return isAllZeros(bytes) ? NO_OWNER : normal(text);
 }
 
-/** The chain's letter, a hyphen, and 20 bytes in bech32 under `avax` (`fuji` on the test network). */
+/** An Avalanche X-Chain address: X, a hyphen, and 20 bytes in bech32 under `avax` (`fuji` on the test network). */
 function avalancheXAddress(text: string, context: DataContext): Verdict {
   if (!text.startsWith('X-')) return wrong('must begin with X-, the chain that the address is on.');
   const decoded = bech32.decodeUnsafe(text.slice(2));
@@ -92,7 +92,7 @@ function segwitAddress(text: string, context: DataContext): Verdict {
   return isAllZeros(program) ? NO_OWNER : normal(text.toLowerCase());
 }
 
-/** The capitals of an address by EIP-55: a letter is a capital where the hash of the small text has 8 or more. */
+/** Capitalises a letter (EIP-55) if the hex digit at its place in the hash of the lower-case address is 8 or more. */
 function checksummed(address: string): string {
   const small = address.slice(2).toLowerCase();
   const hash = Buffer.from(keccak_256(new TextEncoder().encode(small))).toString('hex');
@@ -149,12 +149,12 @@ function tronAddress(text: string): Verdict {
 const decodeBase58 = (text: string): Uint8Array | null =>
   /^[1-9A-HJ-NP-Za-km-z]{1,128}$/.test(text) ? base58.decode(text) : null;
 
-/** The bytes behind a base58check text (four bytes of double SHA-256 at its end); null where they don't match. */
+/** Decodes a base58check text, which ends with four bytes of double SHA-256; null if these do not match. */
 function decodeBase58Check(text: string): Uint8Array | null {
   const bytes = decodeBase58(text);
   if (bytes === null || bytes.length < 5) return null;
   const sha256 = (data: Uint8Array) => new Uint8Array(createHash('sha256').update(data).digest());
   const payload = bytes.subarray(0, -4);
-  // Encoding again and comparing says no without an exception.
+  // Encodes again and compares, because decoding would throw on a wrong checksum.
   return createBase58check(sha256).encode(payload) === text ? payload : null;
 }

@@ -11,7 +11,7 @@ import type {
 import type { AttestationRunTable, DeskCall, PartnerPorts, Store, Tx } from '../base/index.ts';
 import { ofCustomersIn, openData, openReason, sealReason } from '../compliance/index.ts';
 
-/** Attestations at the operator's desk: in production a person attests, and everywhere a person may overrule. */
+/** Attestations at the operator's desk: in production an operator decides them; in a demo an operator may overrule. */
 
 type RunRow = Selectable<AttestationRunTable>;
 
@@ -27,10 +27,10 @@ async function requireRun(ports: PartnerPorts, tx: Tx, attestationId: string): P
   return row;
 }
 
-/** Lists running and rejected attestations, oldest first: those that an operator may decide. */
+/** Lists running and rejected attestations, oldest first, for an operator to decide. */
 export async function listAttestations({ ports }: DeskCall): Promise<AttestationRecords> {
   const rows = await ofHere(ports, ports.store)
-    // In the words of the index over them.
+    // Worded like the index, so that the database uses it.
     .where(sql<SqlBool>`state in ('running', 'rejected')`)
     .where('started_at_ms', '>', 0)
     .orderBy('started_at_ms')
@@ -40,7 +40,7 @@ export async function listAttestations({ ports }: DeskCall): Promise<Attestation
   return { attestations: rows.map(shown) };
 }
 
-/** Opens one with its data, files included. @throws Problem `attestation_not_found` */
+/** Opens an attestation with its data, files included. @throws Problem `attestation_not_found` */
 export const lookAtAttestation = ({ ports, note }: DeskCall, attestationId: string): Promise<OpenedAttestation> =>
   inTurn(ports.store, [], async (tx) => {
     const row = await requireRun(ports, tx, attestationId);
@@ -50,8 +50,8 @@ export const lookAtAttestation = ({ ports, note }: DeskCall, attestationId: stri
   });
 
 /**
- * Decides a running or ended one: a person's verdict counts from now on, also against the sandbox. The reason may speak
- * of the customer: it is sealed, and the audit trail says only whether there is one.
+ * Decides a running or finished attestation. The operator's verdict replaces any earlier one. The reason may speak of
+ * the customer, so it is sealed; the audit trail only says whether there is one.
  * @throws Problem `attestation_not_found`
  */
 export const decideAttestation = (

@@ -24,7 +24,7 @@ import { loadPolicy, NO_SEALS, OVER, openData, openReason, removeData } from '..
 import { historyOf, type OrderRow, orderRecord } from '../orders/index.ts';
 import { createOutboundAudit } from '../platforms/index.ts';
 
-/** Customers at the operator's desk. Each act is in the audit trail, with what was before and after. */
+/** Customers at the operator's desk. Each act is in the audit trail. */
 
 type CustomerRow = Selectable<CustomerTable>;
 
@@ -92,7 +92,7 @@ export const changeCustomer = (desk: DeskCall, customerId: string, given: Change
     return recordOf({ ...row, country }, wanted);
   });
 
-/** Refuses calls with a token of the customer, or no more; begun orders go on. @throws Problem `customer_not_found` */
+/** Blocks or unblocks a customer's calls; orders already begun go on. @throws Problem `customer_not_found` */
 export const blockCustomer = (
   { ports, note }: DeskCall,
   customerId: string,
@@ -158,7 +158,7 @@ export const exportCustomer = ({ ports, note }: DeskCall, customerId: string): P
     };
   });
 
-/** Erases, from the file too, what neither an open order nor the books need. @throws Problem `customer_not_found` */
+/** Erases data that no open order and no books need, from the file too. @throws Problem `customer_not_found` */
 export async function eraseCustomer(desk: DeskCall, customerId: string): Promise<ErasedCustomer> {
   let erased: ErasedCustomer | undefined;
   await erasing(desk.ports.store, async () => {

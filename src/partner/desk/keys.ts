@@ -28,7 +28,7 @@ const shown = (row: KeyRow): PartnerKey => ({
   replaced_by: row.replaced_by,
 });
 
-/** Saves a key of a partner. An existing key, also a revoked one, stays. */
+/** Saves a partner's key. An existing key, even a revoked one, stays as it is. */
 export async function insertPartnerKey(
   ports: PartnerPorts,
   tx: Tx,
@@ -63,7 +63,7 @@ async function requireKey({ environment }: PartnerPorts, tx: Tx, key_id: string)
   return row;
 }
 
-/** Lists the keys of this environment by name, never the keys themselves. */
+/** Lists the names and dates of this environment's keys, never the keys themselves. */
 export async function listKeys({ ports: { store, environment } }: DeskCall): Promise<PartnerKeys> {
   const rows = await store
     .selectFrom('partner_keys')
@@ -86,7 +86,7 @@ export const issueKey = ({ ports, note }: DeskCall, partnerId: string, name: str
     return { ...shown(row), key };
   });
 
-/** Ends a key at this moment. Idempotent. @throws Problem `partner_key_not_found` */
+/** Revokes a key at once. Idempotent. @throws Problem `partner_key_not_found` */
 export const revokeKey = ({ ports, note }: DeskCall, keyId: string): Promise<PartnerKey> =>
   inTurn(ports.store, [`partner_keys:${keyId}`], async (tx) => {
     const row = await requireKey(ports, tx, keyId);
@@ -98,8 +98,8 @@ export const revokeKey = ({ ports, note }: DeskCall, keyId: string): Promise<Par
   });
 
 /**
- * Replaces a key, which works for another `overlapHours`.
- * @throws Problem `partner_key_not_found`, `partner_key_revoked` (also when it expired or was rotated before)
+ * Replaces a key. The old key works for another `overlapHours`.
+ * @throws Problem `partner_key_not_found`, `partner_key_revoked` (also if it has expired or was rotated before)
  */
 export const rotateKey = ({ ports, note }: DeskCall, keyId: string, overlapHours: number): Promise<IssuedPartnerKey> =>
   inTurn(ports.store, [`partner_keys:${keyId}`], async (tx) => {

@@ -30,7 +30,7 @@ const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({
 
 const NOTED = ['name', 'type', 'platform_url', 'icon', 'terms_url', 'privacy_policy_url', 'offering'] as const;
 
-/** The changed fields of a partner, before and after; of the offering the lines that came and went. */
+/** Lists a partner's changed fields, before and after; for the offering only the removed and the added lines. */
 function changesOf(before: Selectable<PartnerTable> | null, now: Insertable<PartnerTable>): object {
   const fields = ([...NOTED, 'enabled'] as const).filter((field) => before?.[field] !== now[field]);
   return Object.fromEntries(
@@ -58,8 +58,8 @@ export async function listPartners({ ports: { store, environment } }: DeskCall):
 }
 
 /**
- * Makes a partner, or changes one. The secret that signs requests to its platform is shown once, for a new partner. The
- * platform's address is checked now as it is written, and again with every call.
+ * Creates or changes a partner. For a new partner, the secret that signs requests to its platform is shown once. The
+ * platform's address is checked as written now, and again with every call.
  * @throws Problem `invalid_request` for an id of the other environment, `partner_url_refused`
  */
 export async function putPartner(
@@ -92,7 +92,7 @@ export async function putPartner(
   });
 }
 
-/** Signs requests with a new secret, shown once, beside the last one for `overlapHours`. @throws `partner_not_found` */
+/** Replaces the signing secret; the old one also signs for `overlapHours`. @throws Problem `partner_not_found` */
 export const rotateSecret = ({ ports, note }: DeskCall, partnerId: string, overlapHours: number) =>
   inTurn(ports.store, [`partners:${partnerId}`], async (tx): Promise<RotatedSecret> => {
     const row = await requirePartner(ports, tx, partnerId);
@@ -111,7 +111,7 @@ export const rotateSecret = ({ ports, note }: DeskCall, partnerId: string, overl
     return { partner_id: partnerId, webhook_secret: secret, previous_until: instant(untilMs) };
   });
 
-/** Opens the log of an order's outbound requests; the look is in the audit trail. @throws Problem `order_not_found` */
+/** Opens the log of an order's outbound requests, and notes it in the audit trail. @throws Problem `order_not_found` */
 export async function lookAtTries({ ports, note }: DeskCall, orderId: string): Promise<OutboundTries> {
   const { store, environment } = ports;
   if (!(await findRow(store, 'partner_orders', { order_id: orderId, environment }))) throw problem('order_not_found');

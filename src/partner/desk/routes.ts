@@ -28,8 +28,8 @@ const loadAttestations = () => import('./attestation-desk.ts');
 const loadCustomers = () => import('./customers.ts');
 
 /**
- * The operator's desk of the partner service: partners, their keys, customers and their tokens. snake_case and
- * Farelock's own errors, as everything under /operator; every act is in the audit trail.
+ * The operator's desk of the partner service: partners, their keys, customers and their tokens. It uses snake_case and
+ * Farelock's own errors, like everything under /operator. Every act is in the audit trail.
  */
 export const deskRoutes: RouteTable<DeskCall> = {
   unknown: 'not_found',

@@ -3,13 +3,13 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { type Queue, queueDue } from '../../store/index.ts';
 import type { DuePorts, PartnerDatabase, PartnerEnvironment } from '../base/index.ts';
 
-/** The lease of one drive of a creation: longer than a call can take. */
+/** The lease for one run of `drive`: longer than a call can take. */
 export const LEASE_MS = 13_000;
 
-/** The limit of a platform's `Retry-After`, for the worker and for the customer. */
+/** The longest wait that a platform's `Retry-After` may impose on the worker and the customer. */
 export const LONGEST_WAIT_MS = 10 * 60_000;
 
-/** After a day without a word from its platform, an order goes to a person. */
+/** An order goes to an operator after a day without a clear answer from its platform. */
 export const SILENT = { giveUp: { after: 'age', ms: DAY_MS } } as const;
 
 export const CREATIONS: Queue<PartnerDatabase, 'partner_orders'> = {
@@ -21,7 +21,7 @@ export const CREATIONS: Queue<PartnerDatabase, 'partner_orders'> = {
   mostMs: LEASE_MS,
   farthestMs: LONGEST_WAIT_MS,
   counts: 'claims',
-  // Tells a waiting customer the next try, should the drive never come back.
+  // Tells a waiting customer when the next try is, in case this process dies.
   claimed: (nowMs) => ({ due_at_ms: nowMs + LEASE_MS }),
   retry: {
     firstMs: 5_000,
@@ -36,5 +36,5 @@ export const CREATIONS: Queue<PartnerDatabase, 'partner_orders'> = {
 export const creationsIn = (environment: PartnerEnvironment): RawBuilder<SqlBool> =>
   sql<SqlBool>`environment = ${environment}`;
 
-/** The next due time (epoch ms) of an open creation. It loads nothing of its code. */
+/** The next due time (epoch ms) of an open creation. Loads none of its code. */
 export const creationsDue = (ports: DuePorts) => queueDue(ports, CREATIONS, creationsIn(ports.environment));

@@ -8,7 +8,7 @@ import { CREATIONS, LEASE_MS } from './creation-due.ts';
 import { type OrderRow, openColumn, sealColumn } from './order-record.ts';
 import type { OrderRequest } from './order-request.ts';
 
-/** The rows behind CreateOrder: an order's row is written before its platform hears of it (CONTRACT, section 12). */
+/** Opens the queue of creations. An order's row is written before its platform is called (CONTRACT, section 12). */
 export const openCreations = (ports: PartnerPorts) => ({
   ...ports,
   queue: openQueue(ports, CREATIONS),
@@ -17,7 +17,7 @@ export const openCreations = (ports: PartnerPorts) => ({
 
 export type Creations = ReturnType<typeof openCreations>;
 
-/** Sealed with the row: fields of the outbound request, and the end of a creation that made no order. */
+/** Sealed in the row: fields of the outbound request, and how a creation ended that made no order. */
 export interface CreationNote {
   readonly walletAddress: string | null;
   /** The end user's address, for a redirect partner. */
@@ -25,14 +25,14 @@ export interface CreationNote {
   readonly ended?: CreationEnd | undefined;
 }
 
-/** The answer to the caller of a creation that failed. `again`: the same key asks the platform again. */
+/** How a creation failed. After `again`, a call with the same key asks the platform again. */
 export type CreationEnd =
   | { readonly kind: 'refused'; readonly reason: string | null; readonly customerFacingReason: string | null }
   | { readonly kind: 'faulty' }
-  /** `retryAtMs`: when the platform said that it can be asked again. */
+  /** `retryAtMs`: when the platform may be asked again, if it said so. */
   | { readonly kind: 'again'; readonly retryAtMs?: number };
 
-/** The note of a row; empty once the order exists, or the retention has removed it. */
+/** Opens the note of a row; empty once the order exists or the retention has removed it. */
 export const noteOf = (secrets: Secrets, row: OrderRow): CreationNote =>
   (openColumn(secrets, 'creation_sealed', row) as CreationNote | undefined) ?? {
     walletAddress: null,
@@ -42,7 +42,7 @@ export const noteOf = (secrets: Secrets, row: OrderRow): CreationNote =>
 export const sealNote = (secrets: Secrets, orderId: string, note: CreationNote): string =>
   sealColumn(secrets, 'creation_sealed', orderId, note);
 
-/** The row of this Idempotency-Key, within the key's time. @throws Problem `idempotency_key_reused` */
+/** Finds the row of an Idempotency-Key that has not expired. @throws Problem `idempotency_key_reused` */
 export async function knownCreation(
   { store, clock, options }: PartnerPorts,
   key: Call['idempotency'],
@@ -54,7 +54,7 @@ export async function knownCreation(
   return row;
 }
 
-/** Writes the row; two calls with one key get the first one's. @throws the errors of `allowed`, with nothing written */
+/** Writes a row, or finds that of an earlier call with the key. @throws the errors of `allowed`, and writes nothing */
 export async function beginCreation(
   ports: PartnerPorts,
   key: Call['idempotency'],
@@ -66,7 +66,7 @@ export async function beginCreation(
   await inTurn(store, [customerTurn(columns.customer_id)], async (tx) => {
     await allowed(tx);
     const nowMs = clock.now();
-    // Frees a key whose time is over.
+    // Frees an expired key.
     if (key !== null)
       await tx
         .updateTable('partner_orders')
@@ -96,7 +96,7 @@ export async function beginCreation(
   return row;
 }
 
-/** Begins a redirection or an untaken order again at the platform's present address. @throws the errors of `allowed` */
+/** Begins a failed creation again, at `platform_url`. @throws the errors of `allowed` */
 export const reopenCreation = (
   { store, secrets, clock }: PartnerPorts,
   row: OrderRow,

@@ -28,25 +28,25 @@ import { unsendable } from './order-request.ts';
 
 type Drive = Creations & { readonly row: OrderRow; readonly requestId: string };
 
-/** The row's fault: the partner's own words may speak of the customer, and are sealed. */
+/** The unsealed fault of a refusal. The partner's own words may speak of the customer, so they are sealed. */
 const REFUSED = 'the platform refused the order';
 
 export const partnerOf = ({ store, environment }: PartnerPorts, partner_id: string): Promise<PartnerRow | undefined> =>
   findRow(store, 'partners', { partner_id, environment });
 
-/** Asks the platform, and keeps its answer. The worker goes on with creations that stay open. */
+/** Asks the platform to create an order, and saves its answer. The worker continues creations that stay open. */
 export async function drive(creations: Creations, row: OrderRow, requestId: string): Promise<void> {
   const it: Drive = { ...creations, row, requestId };
   const partner = await partnerOf(it, row.partner_id);
   if (!partner) throw new Error('an order without its partner');
   const isFirst = row.attempts === 1;
   const wrong = await unsendable(it, row, noteOf(it.secrets, row).walletAddress);
-  // An earlier try may have reached the platform: then a person has to look for it.
+  // An earlier try may have reached the platform, so an operator has to look for the order there.
   if (wrong !== null) return isFirst ? failed(it, { kind: 'faulty' }, wrong) : faulty(it, wrong);
   try {
     await (row.begun_as === 'REDIRECT' ? redirect : order)(it, partner);
   } catch (error) {
-    // The guard refused the address: nothing was sent this time, and a person has to correct it.
+    // The guard refused the address: nothing was sent this time, and an operator has to correct it.
     if (!isProblem(error, 'partner_url_refused')) throw error;
     const fault = `the address of the platform is refused (${String(error.detail?.reason)})`;
     if (isFirst) await failed(it, { kind: 'again' }, fault);
@@ -54,7 +54,7 @@ export async function drive(creations: Creations, row: OrderRow, requestId: stri
   }
 }
 
-/** Asks again later, with the same id and no sooner than the platform said; after a day a person does. */
+/** Has the worker ask again with the same id, no sooner than the platform said. After a day an operator has to ask. */
 async function leaveInDoubt(it: Drive, fault: string, atLeastMs: number | null): Promise<void> {
   const { row, queue, clock } = it;
   if (!isGivenUp(SILENT, { failures: row.attempts, ageMs: clock.now() - row.created_at_ms }))
@@ -86,7 +86,7 @@ async function order(it: Drive, partner: PartnerRow): Promise<void> {
   return notTaken(it, outcome);
 }
 
-/** A redirection buys nothing: one that fails is over, and the same key tries again. */
+/** Asks a redirect partner. A redirection buys nothing, so an unknown outcome ends it, and the same key tries again. */
 async function redirect(it: Drive, partner: PartnerRow): Promise<void> {
   const { row, secrets } = it;
   const { walletAddress, forwardedFor } = noteOf(secrets, row);
@@ -119,7 +119,7 @@ async function redirect(it: Drive, partner: PartnerRow): Promise<void> {
   }));
 }
 
-/** Ends a creation that its platform refused, or did not take now. */
+/** Ends a creation that the platform refused or could not take now. */
 function notTaken(it: Drive, outcome: NotTaken, fault: string | null = null): Promise<void> {
   if (outcome.kind === 'refused') return failed(it, outcome, REFUSED);
   const { retryAfterMs } = outcome;
@@ -130,8 +130,8 @@ function notTaken(it: Drive, outcome: NotTaken, fault: string | null = null): Pr
 type Columns = Updateable<PartnerOrderTable>;
 
 /**
- * Ends a creation in one transaction that holds the row's fence: of two drives of one creation, the later one's answer
- * counts, and the earlier one's is dropped. The platform gives both the same answer.
+ * Ends a creation in one transaction that checks the row's fence. If two processes drive a creation, the later one's
+ * answer is saved and the earlier one's is dropped; the platform gives both the same answer.
  */
 const end = ({ store, clock, queue, row }: Drive, work: (tx: Tx, nowMs: number) => Promise<Columns>): Promise<void> =>
   unlessLost(() =>
@@ -150,7 +150,7 @@ const failed = (it: Drive, ended: CreationEnd, fault: string | null): Promise<vo
     last_error: fault?.slice(0, 300) ?? null,
   }));
 
-/** The platform took the order, or may have, and a person has to look: the order exists, in ERROR, with the reason. */
+/** Ends a creation for an operator to look at: the platform took the order or may have, so it exists in ERROR. */
 const faulty = (it: Drive, fault: string): Promise<void> => end(it, (tx, nowMs) => inError(it, tx, nowMs, fault));
 
 async function inError(it: Drive, tx: Tx, nowMs: number, fault: string): Promise<Columns> {
@@ -182,7 +182,7 @@ async function taken(it: Drive, answer: CreateOrderAnswer): Promise<void> {
   if (faults.length > 0)
     return faulty(it, faults.map(({ field, message }) => `depositInstructions.${field} ${message}`).join(' '));
   return end(it, async (tx, nowMs) => {
-    // Updates about one order would move the other one's money.
+    // With a shared externalOrderId, updates about one order would move the other's money.
     if (await findRow(tx, 'partner_orders', { partner_id: row.partner_id, external_id: externalOrderId }))
       return inError(it, tx, nowMs, 'externalOrderId belongs to another order');
     await beginOrder(it, tx, status, nowMs);

@@ -8,16 +8,16 @@ import { drive, partnerOf } from './drive.ts';
 import { type OrderRow, openColumn, orderRecord } from './order-record.ts';
 import { checkedOrder } from './order-request.ts';
 
-/** The longest wait of a call for another one, or another process, that drives the same creation. */
+/** How long a call waits for another call or process that drives the same creation. */
 const LONGEST_CALL_MS = 14_000;
 
 const LOOK_AGAIN_MS = 100;
 const MOST_PER_RUN = 20;
 
 /**
- * CreateOrder *(ours)* (CONTRACT, section 12): writes the order's row, then asks its platform with the row's id as the
- * key, then keeps the answer in one transaction. After a crash the row is asked about again, which is the same order.
- * The same Idempotency-Key continues a begun creation.
+ * Creates an order; CreateOrder is our own procedure (CONTRACT, section 12). Writes the order's row, asks the platform
+ * with the row's id as the idempotency key, then saves the answer in one transaction. After a crash the platform is
+ * asked again with the same id, which means the same order. The same Idempotency-Key continues a begun creation.
  * @throws Problem `partner_not_found`, `invalid_request`, `compliance_required`, `idempotency_key_reused`,
  *   `partner_refused`, `partner_unavailable`, `partner_answer_invalid`
  */
@@ -31,16 +31,16 @@ export async function createOrder(
   const known = await knownCreation(ports, call.idempotency);
   if (known?.creation === 'failed' && noteOf(ports.secrets, known).ended?.kind === 'again') {
     const partner = await partnerOf(ports, known.partner_id);
-    // As another type the partner takes other requests at its new address.
+    // If the partner's type has changed, its new address takes other requests.
     const platformUrl = partner?.type === known.begun_as ? partner.platform_url : known.platform_url;
-    // Its customer may have ordered more since, or be cleared no longer.
+    // The customer may have ordered more since, or may no longer be compliant.
     await reopenCreation(ports, known, platformUrl, await cleared(ports, customerId, known));
   }
   const { order_id } = known ?? (await begun(ports, customerId, call, input));
   return answered(ports, await driven(ports, order_id, call.requestId));
 }
 
-/** The row of an allowed creation, written now, or by another call with the same key meanwhile. */
+/** Writes the row of an allowed creation, or finds the one that another call with the same key has just written. */
 async function begun(
   ports: PartnerPorts,
   customerId: string,
@@ -53,21 +53,21 @@ async function begun(
   try {
     return await beginCreation(ports, idempotency, wanted, await cleared(ports, customerId, wanted.columns));
   } catch (error) {
-    // The row that the other call wrote counted against this one, which is the same order.
+    // Another call with the same key wrote this very order, which then counted against the customer's limits.
     const twin = isProblem(error, 'compliance_required') ? await knownCreation(ports, idempotency) : null;
     if (!twin) throw error;
     return twin;
   }
 }
 
-/** Clears an order now, and returns the check for the transaction of its row: two orders at once may be too much. */
+/** Checks compliance now, and returns the check to repeat in the order's transaction, against concurrent orders. */
 async function cleared(ports: PartnerPorts, customerId: string, wanted: WantedOrder) {
   const standing = createStanding(ports);
   await requireCompliant(standing, customerId, wanted);
   return (tx: Tx): Promise<void> => requireCompliant(standing, customerId, wanted, tx);
 }
 
-/** Drives a creation to its end, or waits for another driver. @returns the row as it then is */
+/** Drives a creation, or waits while another process does. @returns the row afterwards */
 async function driven(ports: PartnerPorts, order_id: string, requestId: string): Promise<OrderRow> {
   const { store, clock } = ports;
   const creations = openCreations(ports);
@@ -82,7 +82,7 @@ async function driven(ports: PartnerPorts, order_id: string, requestId: string):
   }
 }
 
-/** Goes on with creations that a crash, a lost answer or an outage left open. Several workers at once are safe. */
+/** Continues creations that a crash, a lost answer or an outage left open. Several workers may run at once. */
 export async function runCreations(ports: PartnerPorts): Promise<number> {
   const creations = openCreations(ports);
   const { queue } = creations;
@@ -98,7 +98,7 @@ export async function runCreations(ports: PartnerPorts): Promise<number> {
   return (await queue.runDue(work, MOST_PER_RUN, [creationsIn(ports.environment)])).worked;
 }
 
-/** The Retry-After for a customer where the partner gave none. */
+/** The Retry-After for a customer if the partner gave none. */
 const RETRY_AFTER_S = 5;
 
 function answered(at: PartnerPorts, row: OrderRow): CreateOrderResponse {
@@ -126,7 +126,7 @@ function ending(at: PartnerPorts, row: OrderRow): Problem {
   return ended?.kind === 'faulty' ? problem('partner_answer_invalid', { detail: names(row) }) : unavailable(at, row);
 }
 
-/** Its `Retry-After` is the partner's own, or the worker's next try, up to ten minutes. */
+/** The problem's `Retry-After` is the partner's own or the time to the worker's next try, at most ten minutes. */
 function unavailable({ secrets, clock }: PartnerPorts, row: OrderRow): Problem {
   const ended = noteOf(secrets, row).ended;
   const atMs = ended?.kind === 'again' ? ended.retryAtMs : (row.due_at_ms ?? undefined);
@@ -135,5 +135,5 @@ function unavailable({ secrets, clock }: PartnerPorts, row: OrderRow): Problem {
   return problem('partner_unavailable', { detail: names(row), retryAfter });
 }
 
-/** The keys of the operator's log of outbound calls. */
+/** The ids by which the operator finds the calls in the outbound log. */
 const names = (row: OrderRow) => ({ partnerId: row.partner_id, orderId: row.order_id });

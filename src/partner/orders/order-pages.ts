@@ -12,8 +12,8 @@ import { historyOf, orderRecord, ordersRow } from './order-record.ts';
 import { allowedOf } from './order-update.ts';
 
 /**
- * A partner's orders, newest first (CONTRACT, section 11). A page goes on after the last order of the one before, so
- * that new orders move nothing. `totalCount` counts all matches.
+ * Lists a partner's orders, newest first (CONTRACT, section 11). A page continues after the last order of the previous
+ * page, so that new orders do not shift it. `totalCount` counts all matches.
  * @throws Problem `invalid_request` for a page token of another list
  */
 export async function pageOfOrders(
@@ -87,12 +87,12 @@ export async function orderDetails(
 
 const MOST_LISTED = 200;
 
-/** Lists orders that the service ended in ERROR, oldest first, until their partner moves them; with an id, that one. */
+/** Lists orders (or one) that the service itself put in ERROR, until their partner moves them; oldest first. */
 export async function ordersInError(store: Store, environment: PartnerEnvironment, orderId?: string) {
   const rows = await store
     .selectFrom('partner_orders')
     .select(['order_id', 'partner_id', 'last_error', 'attempts', 'updated_at_ms'])
-    // The words of the index.
+    // Worded like the index, so that the database uses it.
     .where(sql<SqlBool>`status = 'ERROR' and last_error is not null`)
     .where('updated_at_ms', '>', 0)
     .where('environment', '=', environment)

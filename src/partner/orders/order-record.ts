@@ -14,7 +14,7 @@ const place = (column: SealedColumn, orderId: string) => `partner_orders.${colum
 export const sealColumn = (secrets: Secrets, column: SealedColumn, orderId: string, value: unknown): string =>
   secrets.encrypt(place(column, orderId), JSON.stringify(value));
 
-/** Opens what `sealColumn` sealed; undefined where there is nothing. */
+/** Opens what `sealColumn` sealed; undefined if the column is empty. */
 export function openColumn(secrets: Secrets, column: SealedColumn, row: OrderRow): unknown {
   const sealed = row[column];
   return sealed === null ? undefined : JSON.parse(secrets.decrypt(place(column, row.order_id), sealed));
@@ -27,7 +27,7 @@ export const contentOf = (secrets: Secrets, row: OrderRow) => ({
   returnDetails: openColumn(secrets, 'return_details_sealed', row) as ReturnDetails | undefined,
 });
 
-/** An order on the wire (spec/partner-service.md, Order). A customer sees no `customerId`, `externalId` and `reason`. */
+/** An order on the wire (spec/partner-service.md, Order). Customers see no `customerId`, `externalId` or `reason`. */
 export function orderRecord(secrets: Secrets, row: OrderRow, audience: 'partner' | 'customer'): Order {
   if (row.status === null) throw new Error('cannot show an order without a status');
   const content = contentOf(secrets, row);
@@ -59,7 +59,7 @@ export function orderRecord(secrets: Secrets, row: OrderRow, audience: 'partner'
 }
 
 /**
- * The row of an order for its partner.
+ * Finds the row of a partner's order.
  * @throws Problem `order_not_found`, also for an order of another partner: 404, never 403 (CONTRACT, section 10);
  *   `order_in_doubt` while it is not known whether the platform took it
  */
@@ -94,7 +94,7 @@ const withoutUnset = <T extends object>(given: { [K in keyof T]: T[K] | undefine
 interface RecordedChange {
   readonly order: Pick<OrderRow, 'order_id' | 'partner_id' | 'environment'>;
   readonly version: number;
-  /** null: the order came into being. */
+  /** Null for a new order. */
   readonly from: OrderStatus | null;
   readonly to: OrderStatus;
   readonly fields: readonly string[];
@@ -106,8 +106,8 @@ interface RecordedChange {
 }
 
 /**
- * Adds to an order's history, in the transaction of the change, and counts its status. A version has one row, which
- * never changes, so that a change that was applied twice would fail here.
+ * Adds a change to an order's history, in the transaction of the change, and counts the status. A version has one row,
+ * so a change that is applied twice fails here.
  */
 export async function recordChange(
   { secrets }: Pick<PartnerPorts, 'secrets'>,
@@ -163,7 +163,7 @@ export async function countMove(
     .execute();
 }
 
-/** The changes up to a version, oldest first: later ones came after the order was read. */
+/** Lists an order's changes up to a version, oldest first. Later changes came after the order was read. */
 export async function historyOf(
   { store, secrets }: Pick<PartnerPorts, 'store' | 'secrets'>,
   orderId: string,

@@ -17,8 +17,8 @@ const refused = (path: string, message: string): never => refuse([{ path, messag
 
 /**
  * Checks a CreateOrder request against its partner and its customer. The network follows from the crypto currency
- * (`NETWORK_ASSET`). The bank account and the wallet, which is on that network, are the customer's own, by id, or the
- * latest. A redirect partner, which knows none of our ids, gets the wallet's address.
+ * (`NETWORK_ASSET`). The bank account and the wallet on that network are the customer's own: the ones named by id, or
+ * else the latest. A redirect partner knows none of our ids, so it gets the wallet's address.
  * @throws Problem `invalid_request`, naming the field; `order_outside_offer`
  */
 export async function checkedOrder(
@@ -53,7 +53,7 @@ export async function checkedOrder(
     return refused('walletAddress', 'is not the address of customerWalletDataId: give only one of them.');
   const note = {
     walletAddress: address ?? ownAddress,
-    // Only a redirect partner learns the end user's address.
+    // Only a redirect partner learns the end user's IP address.
     forwardedFor: isIntegration ? null : customerIp,
   };
   const columns = {
@@ -96,7 +96,7 @@ function refuseOutsideOffer({ offering }: PartnerRow, input: CreateOrderRequest)
   });
 }
 
-/** The address in its plain form. In live it must be public: a private one is of a machine on the way. */
+/** Normalises the end user's IP address. In live it must be public: a private one belongs to a machine on the way. */
 function addressOfUser(given: string | undefined, environment: PartnerPorts['environment']): string | null {
   if (given === undefined) return null;
   const address = given.replace(/^::ffff:(?=\d+\.)/i, '');
@@ -106,7 +106,7 @@ function addressOfUser(given: string | undefined, environment: PartnerPorts['env
   return address;
 }
 
-/** The network of the crypto side; a given one must be the same, by its name or an alias. */
+/** Finds the network of the crypto currency. If the request names a network or its alias, it must be the same. */
 function networkOf(input: CreateOrderRequest): WalletType {
   const { path, code } = cryptoSideOf(input);
   const network = networkOfCurrency(code);
@@ -117,8 +117,8 @@ function networkOf(input: CreateOrderRequest): WalletType {
 }
 
 /**
- * The id of a customer's own data, so that an id of another customer's reveals nothing. A wallet is on the order's
- * network: money sent to an address of another one is lost.
+ * Finds the id of a customer's own data. Another customer's id is refused like an unknown one. A wallet must be on the
+ * order's network: money sent to an address on another network is lost.
  */
 async function ownData(
   { store }: PartnerPorts,
@@ -148,7 +148,7 @@ async function ownData(
   );
 }
 
-/** The address of a customer's wallet; purged data counts as data that was never given. */
+/** Opens the address of a customer's wallet. Purged data counts as never given. */
 async function addressOf(ports: PartnerPorts, customerId: string, dataId: string): Promise<string> {
   const data = await openData(ports, ports.store, customerId, [dataId], { files: false });
   const address = data.get(dataId)?.cryptoWallet?.address;
@@ -161,7 +161,7 @@ async function addressVerdict({ clock, environment }: PartnerPorts, address: str
   return walletAddress(address, network, { nowMs: clock.now(), testNetworks: environment === 'demo' });
 }
 
-/** Finds why a row, which can be older than today's checks, may not be sent: its wallet is on another network. */
+/** Says why a row must not be sent: its wallet is on another network. The row may be older than today's checks. */
 export async function unsendable(ports: PartnerPorts, row: OrderRow, walletAddress: string | null) {
   const { transaction_type: rampType, source_currency: fromCurrency, destination_currency: toCurrency } = row;
   const network = networkOfCurrency(cryptoSideOf({ rampType, fromCurrency, toCurrency }).code);

@@ -36,8 +36,8 @@ export const allowedOf = (row: OrderRow): OrderStatus[] =>
   allowedFrom({ status: row.status as OrderStatus, funds: row.funds_seen === 1 });
 
 /**
- * Moves an order along, or adds to it (CONTRACT, section 11): one compare-and-set on its version inside one immediate
- * transaction, with its line in the history. Values that are on record already change nothing.
+ * Changes an order's status or adds details (CONTRACT, section 11): one compare-and-set on its version inside one
+ * immediate transaction, with a row in the history. Values that are already stored change nothing.
  * @throws Problem `order_not_found`, `order_in_doubt`, `order_version_mismatch`, `invalid_status_transition`,
  *   `transaction_id_fixed`, `order_finished`, `invalid_request` for data that the step needs
  */
@@ -64,7 +64,7 @@ export async function updateOrder(
     });
     if (fields.length === 0) return shown(row);
 
-    // A clock that was set back must not put an update before what it follows.
+    // Even if the clock was set back, an update must not be dated before the previous one.
     const atMs = Math.max(call.nowMs, row.updated_at_ms);
     const next: OrderRow = { ...row, ...set, version: row.version + 1, updated_at_ms: atMs };
     const { numUpdatedRows } = await tx
@@ -110,7 +110,7 @@ function refused(refusal: MoveRefusal): never {
   }
 }
 
-/** The columns to set, the names of the fields that change, and the values that they had. */
+/** Finds the columns to set, the names of the changed fields, and their previous values. */
 function changesOf({ secrets }: PartnerPorts, row: OrderRow, content: Content, input: UpdateOrderRequest) {
   const set: { -readonly [K in keyof OrderRow]?: OrderRow[K] } = {};
   const fields: string[] = [];
@@ -126,7 +126,7 @@ function changesOf({ secrets }: PartnerPorts, row: OrderRow, content: Content, i
 
   if (input.status !== undefined && input.status !== row.status) {
     change('status', null, 'status', input.status);
-    // The service's own fault is over once the partner moves the order.
+    // The fault that the service noted is over once the partner moves the order.
     set.last_error = null;
   }
   for (const [field, column] of [
@@ -154,7 +154,7 @@ function changesOf({ secrets }: PartnerPorts, row: OrderRow, content: Content, i
   return { set, fields, previous };
 }
 
-/** The versions of an If-Match header; null: none, or `*`. */
+/** Reads the versions of an If-Match header; null if there is none, or for `*`. */
 function ifMatch(header: string | null): number[] | null {
   const text = header?.trim();
   if (!text || text === '*') return null;

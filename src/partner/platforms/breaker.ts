@@ -3,12 +3,12 @@ import { inTurn } from '../../store/base/index.ts';
 import { findRow, type Store } from '../base/index.ts';
 
 export const breakerOptions = {
-  /** Failed calls in a row that open it. */
+  /** How many failed calls in a row open the breaker. */
   failures: 5,
-  /** The first opening, doubled with every probe that fails. */
+  /** How long it stays open at first; doubled with every probe that fails. */
   openMs: 15_000,
   mostOpenMs: 5 * 60_000,
-  /** The time of a probe alone: more than a call can take. */
+  /** How long a probe keeps other calls out: longer than a call can take. */
   probeMs: 15_000,
 };
 
@@ -17,19 +17,19 @@ export type Breaker = ReturnType<typeof createBreaker>;
 /** Totals are halved here, so that recent calls weigh more. */
 const MOST_CALLS_COUNTED = 1000;
 
-/** A breaker for each partner, in the database: all processes stop calling a dead platform; one at a time probes it. */
+/** Keeps a breaker per partner in the database: all processes stop calling a dead platform; one at a time probes it. */
 export function createBreaker({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
   const { failures: mostFailures, openMs, mostOpenMs, probeMs } = breakerOptions;
   const openForMs = (failures: number) => Math.min(mostOpenMs, openMs * 2 ** Math.min(20, failures - mostFailures));
 
   return {
-    /** Lets a call to the partner through, or says when to ask again. While it is half open, one caller gets through. */
+    /** Lets a call through, or says when to ask again. While the breaker is half open, one caller gets through. */
     async admit(partnerId: string): Promise<{ open: false } | { open: true; retryAfterMs: number }> {
       const row = await findRow(store, 'partner_breakers', { partner_id: partnerId });
       if (!row || row.failures < mostFailures) return { open: false };
       const nowMs = clock.now();
       const restMs = row.open_until_ms - nowMs;
-      // Longer than any opening: the clock was turned back.
+      // A rest longer than any opening is ignored: the clock was set back.
       if (restMs > 0 && restMs <= mostOpenMs) return { open: true, retryAfterMs: restMs };
       const claimed = await store
         .updateTable('partner_breakers')
@@ -49,7 +49,7 @@ export function createBreaker({ store, clock }: { readonly store: Store; readonl
           .values({ partner_id: partnerId, failures: 0, open_until_ms: 0, updated_at_ms: nowMs })
           .onConflict((conflict) => conflict.column('partner_id').doNothing())
           .execute();
-        // Raised first: on PostgreSQL this holds the row against the other processes until the commit.
+        // Counts first: on PostgreSQL this locks the row against other processes until the commit.
         const row = await tx
           .updateTable('partner_breakers')
           .set((row) => ({
@@ -77,7 +77,7 @@ export function createBreaker({ store, clock }: { readonly store: Store; readonl
       });
     },
 
-    /** The share of calls that were answered, between 0 and 1 (0.5 where none was made), by partner. */
+    /** The share of answered calls by partner: between 0 and 1, and near 0.5 while there are few calls. */
     async reliability(): Promise<ReadonlyMap<string, number>> {
       const rows = await store.selectFrom('partner_breakers').select(['partner_id', 'calls', 'answered']).execute();
       return new Map(rows.map((row) => [row.partner_id, (row.answered + 1) / (row.calls + 2)]));

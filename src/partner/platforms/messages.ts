@@ -10,8 +10,8 @@ import {
 } from '../../wire/partner/schema.ts';
 
 /**
- * Requests to partners' platforms and their answers (spec/partner-service.md, Outbound). Further fields of an answer are
- * ignored; the specification's have to be right.
+ * Requests to partners' platforms and their answers (spec/partner-service.md, Outbound). Fields of an answer that the
+ * specification does not have are ignored.
  */
 
 export type OutboundOperation = 'create-order' | 'redirect-order';
@@ -44,12 +44,12 @@ export const redirectOrderBody = z.strictObject({
 });
 export type RedirectOrderBody = z.output<typeof redirectOrderBody>;
 
-/** The statuses that an order can begin with. */
+/** The statuses in which an order can begin. */
 const STARTS = ['AWAITING_FUNDS', 'IN_REVIEW', 'FUNDS_RECEIVED', 'PAYMENT_SUBMITTED', 'PAYMENT_PROCESSED'];
 
 const DEPOSIT_FIELDS = new Set([...Object.keys(depositInstructions.shape), ...Object.keys(DEPOSIT_SYNONYMS)]);
 
-/** Known fields alone, unset and blank ones left out: then the rules of UpdateOrder count here too. */
+/** Drops unknown, unset and blank fields, then applies the rules of UpdateOrder. */
 const givenInstructions = z.preprocess((given) => {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
   const isUnset = (value: unknown) => value === null || (typeof value === 'string' && isBlank(value));
@@ -79,7 +79,7 @@ export const createOrderAnswer = z
   });
 export type CreateOrderAnswer = z.output<typeof createOrderAnswer>;
 
-/** The customer's browser is sent there at once: https, without credentials, and nothing that a header could not hold. */
+/** The customer's browser is sent there at once, so it must be https, without credentials and safe inside a header. */
 const redirectUrl = text(2048).refine((given) => {
   if (!/^https:\/\/[\x21-\x7e]+$/i.test(given) || /[\\<>"]/.test(given) || !URL.canParse(given)) return false;
   const url = new URL(given);
@@ -92,7 +92,7 @@ export const redirectOrderAnswer = z.object({
   rawResponse: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** The error form of each request. A gateway's `{"error":"Forbidden"}` is not that of an order. */
+/** The error body of each operation. A gateway's `{"error":"Forbidden"}` does not pass for that of `create-order`. */
 export const ERRORS = {
   'create-order': z
     .object({ error: z.object({ reason: z.string(), customerFacingReason: z.string() }) })
@@ -102,13 +102,13 @@ export const ERRORS = {
     .transform(({ error }) => ({ reason: error, customerFacingReason: error })),
 };
 
-/** Words of a platform: `reason` is for the operator, and sealed where it is kept. */
+/** A platform's words. `reason` is for the operator, and sealed when stored. */
 interface PlatformRefusal {
   readonly reason: string | null;
   readonly customerFacingReason: string | null;
 }
 
-/** Reads the specification's error body; null: the body has another form, so the platform itself said nothing. */
+/** Reads the specification's error body. Returns null for any other body, which the platform itself did not write. */
 export function refusalOf(operation: OutboundOperation, body: Uint8Array): PlatformRefusal | null {
   const parsed = ERRORS[operation].safeParse(jsonOf(body));
   if (!parsed.success) return null;
@@ -116,13 +116,13 @@ export function refusalOf(operation: OutboundOperation, body: Uint8Array): Platf
   return { reason: shown(reason), customerFacingReason: shown(customerFacingReason) };
 }
 
-/** The partner's words are shown to people: one line, with an end, and no characters that move a terminal. */
+/** Makes a partner's words safe to show: one line of limited length, without characters that control a terminal. */
 const shown = (words: string): string | null => {
   const line = words.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   return line === '' ? null : line.slice(0, 300);
 };
 
-/** The JSON of an answer; undefined when it is none. */
+/** Parses the JSON of an answer; undefined if it is not JSON. */
 export function jsonOf(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -132,8 +132,8 @@ export function jsonOf(body: Uint8Array): unknown {
 }
 
 /**
- * The outcome of a call. `unavailable`: no answer that counts. `mayHaveActed`: a try could have reached the platform's
- * books all the same. `oversized`: it answered more than is read.
+ * The outcome of a call. `unavailable`: no try got an answer that counts. `oversized`: the answer exceeds the size
+ * limit. `mayHaveActed`: the platform may have acted on a try without a clear answer.
  */
 export type OutboundResult =
   | {
@@ -141,7 +141,7 @@ export type OutboundResult =
       readonly status: number;
       readonly retryAfterMs: number | null;
       readonly body: Uint8Array;
-      /** Of a try before the one that was answered. */
+      /** About the tries before the one that was answered. */
       readonly mayHaveActed: boolean;
     }
   | { readonly kind: 'unavailable'; readonly mayHaveActed: boolean; readonly retryAfterMs: number | null }
@@ -149,8 +149,8 @@ export type OutboundResult =
 
 /**
  * The meaning of a platform's answer for an order.
- * `refused`: the platform did not take it, for a reason of its own. `not_taken`: it did not take it now, and can be
- * asked again. `unknown`: it may have taken it. `faulty`: it took it, and said so in a way that cannot be used.
+ * `refused`: the platform did not take the order, for a reason of its own. `not_taken`: it did not take the order now,
+ * and can be asked again. `unknown`: it may have taken the order. `faulty`: it took the order; its answer is unusable.
  */
 type Outcome<T> =
   | { readonly kind: 'taken'; readonly answer: T }
@@ -172,14 +172,14 @@ const ANSWERS: { readonly [O in OutboundOperation]: z.ZodType<Answers[O]> } = {
   'redirect-order': redirectOrderAnswer,
 };
 
-/** The statuses by which a platform refuses an order; with 503 it asks for patience. */
+/** The statuses with which a platform refuses an order. With 503 it asks to try again later. */
 const REFUSES: readonly number[] = [400, 422];
 
 /**
- * Reads the result of a call. Only the platform can refuse an order, with a status and error form of the specification,
- * and only while no earlier try can contradict it. Any other answer but a success leaves the order unknown: a gateway
- * may have sent it, or the platform may mean this try alone ("duplicate").
- * @param actedBefore an earlier drive of this order may have reached the platform's books
+ * Interprets the result of a call. An order is refused only by a status and an error body of the specification, and
+ * only if no earlier try may have been taken. Any other answer except a success leaves the order `unknown`: a gateway
+ * may have sent it, or the platform may mean only this try ("duplicate").
+ * @param actedBefore true if the platform may have taken an earlier try to create this order
  */
 export function outcomeOf<O extends OutboundOperation>(
   operation: O,
@@ -209,7 +209,7 @@ export function outcomeOf<O extends OutboundOperation>(
     : { kind: 'refused', ...refusal };
 }
 
-/** Which fields of an answer are not right, and why; values are never repeated. */
+/** Names the invalid fields of an answer and why they are invalid; never repeats values. */
 const faultsOf = (error: z.ZodError): string =>
   error.issues
     .slice(0, 5)

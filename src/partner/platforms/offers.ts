@@ -16,8 +16,8 @@ interface Ranked {
 }
 
 /**
- * GetAvailablePartners (spec/partner-service.md; CONTRACT, section 12): the sellers of an exchange within their limits,
- * countries, currencies and methods; by the customer's amount, then the partner's reliability, then the name.
+ * Lists the partners that sell an exchange, by country, currencies, method and limits (spec/partner-service.md,
+ * GetAvailablePartners; CONTRACT, section 12). Sorts by the customer's amount, then the partner's reliability and name.
  */
 export async function availablePartners(
   { store, clock, environment, log }: PartnerPorts,
@@ -69,7 +69,7 @@ export function refuseZero({ fromAmount }: { readonly fromAmount: string }): voi
 
 /**
  * Checks the codes of an exchange: its sides, the currencies of ISO 4217, and the crypto currencies and payment methods
- * that the partners of this environment offer. Without any offering, forms alone count.
+ * that the partners of this environment offer. If there are no offerings, only the format of codes is checked.
  * @param rows every partner of the environment
  * @throws Problem `invalid_request`, naming each field, with codes that are close
  */
@@ -77,7 +77,7 @@ export function refuseUnknownCodes(
   rows: readonly { readonly offering: string }[],
   given: ExchangeCodes & { readonly paymentMethod: string },
 ): void {
-  // Includes partners that take no orders now: the meaning of a code does not change with a switch.
+  // Includes disabled partners: switching a partner off must not make its codes unknown.
   const rails = rows.flatMap(({ offering }) => railsOf(offering).rails);
   const currencies = new Set(rails.flatMap(({ fromCurrency, toCurrency }) => [fromCurrency, toCurrency]));
   const methods = new Set(rails.flatMap(({ paymentMethods }) => paymentMethods));

@@ -1,23 +1,23 @@
 import type { PartnerPorts } from '../base/index.ts';
 import type { OutboundOperation } from './messages.ts';
 
-/** The most that is kept of a request or an answer. */
+/** How much of a request or an answer is kept. */
 export const MOST_AUDIT_BYTES = 256 * 1024;
 
-/** One try at a partner's platform, with its outcome. */
+/** One try to call a partner's platform, and its outcome. */
 interface OutboundEntry {
   readonly partnerId: string;
   /** The order, or the redirection, that the try was for. */
   readonly subject: string;
   readonly operation: OutboundOperation;
-  /** 1, 2, 3; 0 for a call that was stopped before it was tried. */
+  /** 1, 2 or 3; 0 for a try that the guard or the breaker stopped. */
   readonly attempt: number;
   readonly atMs: number;
   readonly durationMs: number;
   /** `answer`, `lost`, `unsent`, `oversized`, `refused` (by the guard), `breaker_open` */
   readonly outcome: string;
   readonly status: number | null;
-  /** A word such as ECONNREFUSED; nothing personal. */
+  /** A short reason such as ECONNREFUSED; nothing personal. */
   readonly reason: string | null;
   readonly request: string;
   readonly answer: Uint8Array | null;
@@ -27,8 +27,8 @@ export type OutboundAudit = ReturnType<typeof createOutboundAudit>;
 
 /**
  * The append-only log of requests to partners and their answers, `rawResponse` included (CONTRACT, section 13). Both
- * speak of customers, wallets and bank accounts, and are sealed; the rest of a row is ids, numbers and words of ours.
- * The retention alone empties the sealed columns (retention.ts), and the row stays.
+ * speak of customers, wallets and bank accounts, so they are sealed; the rest of a row is ids, numbers and words of
+ * ours. The retention (retention.ts) and the erasure of a customer empty the sealed columns; the row stays.
  */
 export function createOutboundAudit({ store, secrets, ids }: Pick<PartnerPorts, 'store' | 'secrets' | 'ids'>) {
   const place = (column: string, id: string) => `partner_outbound.${column}.${id}`;
@@ -56,7 +56,7 @@ export function createOutboundAudit({ store, secrets, ids }: Pick<PartnerPorts, 
         })
         .execute();
     },
-    /** The tries for one order or redirection, oldest first, opened. */
+    /** Opens the tries for one order or redirection, oldest first. */
     async read(subject: string) {
       const rows = await store
         .selectFrom('partner_outbound')
@@ -82,7 +82,7 @@ export function createOutboundAudit({ store, secrets, ids }: Pick<PartnerPorts, 
   };
 }
 
-/** Bytes as text, cut at the cap; in base64 where they are not UTF-8, so that nothing is lost. */
+/** Cuts bytes at the limit. Returns them as text, or in base64 if they are not UTF-8, so that nothing is lost. */
 function cappedText(bytes: Uint8Array): string {
   const kept = Buffer.from(bytes.subarray(0, MOST_AUDIT_BYTES));
   const text = kept.toString('utf8');

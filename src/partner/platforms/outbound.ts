@@ -20,19 +20,19 @@ import { signWebhook } from './webhook-signature.ts';
 
 export type PartnerRow = Selectable<PartnerTable>;
 
-/** A partner as far as it is called. */
+/** The facts about a partner that a call needs. */
 export interface OutboundPartner {
   readonly partnerId: string;
   readonly platformUrl: string;
-  /** True for an address that the partner has left: its failures do not count for the breaker. */
+  /** True if the partner has left `platformUrl`. The breaker then ignores the call. */
   readonly hasMoved: boolean;
-  /** Standard Webhooks secrets, newest first; two while one rotates. */
+  /** Standard Webhooks secrets, newest first; two during a rotation. */
   readonly webhookSecrets: readonly string[];
 }
 
 interface OutboundCall {
   readonly operation: OutboundOperation;
-  /** The order's id: `Idempotency-Key` and `webhook-id` of every try. */
+  /** The order's id, sent as `Idempotency-Key` and `webhook-id` with every try. */
   readonly subject: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -53,8 +53,8 @@ const LONGEST_PAUSE_MS = 2_000;
 const TRY_AGAIN = new Set([502, 503, 504]);
 
 /**
- * Calls partners' platforms (CONTRACT, section 13): guarded, signed for each try, at most three tries with full jitter
- * on network errors, 502, 503 and 504, within 10 seconds over all; every try in the audit log.
+ * Calls partners' platforms (CONTRACT, section 13): the address is guarded, and each try is signed and logged. Network
+ * errors, 502, 503 and 504 are retried with full jitter: at most three tries, within 10 seconds in all.
  */
 export const createOutbound = (ports: OutboundPorts) => ({
   /** @throws Problem `partner_url_refused` */
@@ -96,7 +96,7 @@ type Entry = Parameters<OutboundAudit['write']>[0];
 /** Writes to the audit log of a call. */
 type Note = (entry: Pick<Entry, 'attempt' | 'atMs' | 'outcome' | 'reason'> & Partial<Entry>) => Promise<void>;
 
-/** Tries until an answer counts, the tries or the time are used up. @param attemptWithin makes one try, in milliseconds */
+/** Tries until an answer counts, or tries or time run out. @param attemptWithin makes one try within so many ms */
 async function tryUntilAnswered(
   ports: OutboundPorts,
   operation: OutboundOperation,
@@ -116,7 +116,7 @@ async function tryUntilAnswered(
     try {
       came = await attemptWithin(remainingMs);
     } catch (error) {
-      // The platform may have taken an earlier try, wherever its name leads now.
+      // The platform may have taken an earlier try, even if its name now leads elsewhere.
       if (mayHaveActed && isProblem(error)) break;
       throw error;
     }
@@ -134,7 +134,7 @@ async function tryUntilAnswered(
     if (came.kind === 'answer' && !TRY_AGAIN.has(came.status)) {
       return { kind: 'answer', status: came.status, retryAfterMs, body: came.body, mayHaveActed };
     }
-    // A gateway that gave up waiting says nothing of the platform behind it; the platform's own 503 does.
+    // A gateway that gave up waiting does not know if the platform acted. The platform's own 503 says that it did not.
     mayHaveActed ||=
       came.kind === 'lost' ||
       (came.kind === 'answer' && (came.status !== 503 || refusalOf(operation, came.body) === null));
@@ -147,7 +147,7 @@ async function tryUntilAnswered(
   return { kind: 'unavailable', mayHaveActed, retryAfterMs };
 }
 
-/** The request of one try, signed at this moment. */
+/** Makes the request of one try, signed now. */
 function messageTo(
   guarded: GuardedUrl,
   partner: OutboundPartner,
@@ -191,7 +191,7 @@ function tried(
   return embeddedRequest(embedded, limits, message, remainingMs);
 }
 
-/** The same exchange with the platform in this process, whose answers can be slow, torn or too large as well. */
+/** Makes the same exchange with the platform in this process; its answers too can be slow, broken off or too large. */
 async function embeddedRequest(
   answer: Fetch,
   limits: OutboundLimits,
@@ -217,7 +217,7 @@ async function embeddedRequest(
   }
 }
 
-/** `Retry-After` in seconds or as a date; null when it cannot be read. */
+/** Reads `Retry-After`, in seconds or as a date, as milliseconds from now; null if it cannot be read. */
 function retryAfterOf(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
@@ -233,7 +233,7 @@ export const outboundPartner = (ports: SecretPorts, row: PartnerRow, begunAt: st
   webhookSecrets: webhookSecretsOf(ports, row),
 });
 
-/** The outbound side of a service: the network, and in demo the sandbox platform in this process. */
+/** Opens calls to partners' platforms: over the network and, in a demo, to the sandbox platform in this process. */
 export function openOutbound(ports: PartnerPorts) {
   const { store, secrets, ids, clock, environment, demo } = ports;
   const given = ports.outbound ?? {};
@@ -257,7 +257,7 @@ type SecretPorts = Pick<PartnerPorts, 'secrets' | 'clock'>;
 export const sealWebhookSecret = ({ secrets }: SecretPorts, partnerId: string, secret: string): string =>
   secrets.encrypt(secretPlace(partnerId), secret);
 
-/** The secrets that sign requests to a partner now, newest first: two while one rotates. */
+/** Opens the secrets that now sign requests to a partner, newest first; two during a rotation. */
 export function webhookSecretsOf({ secrets, clock }: SecretPorts, row: PartnerRow): string[] {
   const before = row.webhook_secret_before_sealed;
   const lives = before !== null && clock.now() < (row.webhook_secret_before_until_ms ?? 0);

@@ -8,13 +8,13 @@ import { readBody } from '../../kernel/http.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { OutboundLimits, ResolvedAddress, Resolver } from '../base/index.ts';
 
-/** Azure's services answer its machines at this address, although it looks public. */
+/** Azure's internal services answer at this address, although it looks public. */
 const AZURE_PLATFORM = '168.63.129.16';
 
 /**
- * Checks that an IP address (canonical text, from a resolver or a URL) belongs to the public internet: global unicast
- * alone, and no IPv6 with an IPv4 address inside (mapped, compatible, NAT64, 6to4, Teredo, ISATAP), which a gateway on
- * the way would open again.
+ * Checks that an IP address (canonical text, from a resolver or a URL) belongs to the public internet: only global
+ * unicast, and no IPv6 address that contains an IPv4 one (mapped, compatible, NAT64, 6to4, Teredo, ISATAP), because a
+ * gateway on the way could unpack it.
  */
 export function isPublicAddress(address: string): boolean {
   if (address.includes('%') || !ipaddr.isValid(address)) return false;
@@ -31,18 +31,18 @@ export function isPublicAddress(address: string): boolean {
 const isLoopbackAddress = (address: string): boolean =>
   ipaddr.isValid(address) && !address.includes('%') && ipaddr.parse(address).range() === 'loopback';
 
-/** Where the sandbox platform answers inside the process. `.invalid` never resolves (RFC 6761). */
+/** The host name of the sandbox platform inside the process. `.invalid` never resolves (RFC 6761). */
 export const EMBEDDED_PLATFORM_HOST = 'platform.sandbox.farelock.invalid';
 
 const OUTBOUND_PORTS: readonly number[] = [443, 8443];
 
 export interface GuardRules {
   readonly environment: 'demo' | 'live';
-  /** Ports beyond 443 and 8443 that the operator opened. */
+  /** Ports besides 443 and 8443 that the operator allows. */
   readonly extraPorts?: readonly number[];
 }
 
-/** An address that a partner may be called at. `hostname` is without brackets. */
+/** A checked address at which a partner may be called. `hostname` has no brackets. */
 export interface GuardedUrl {
   readonly kind: 'public' | 'loopback' | 'embedded';
   readonly url: URL;
@@ -60,7 +60,7 @@ const WORDS = {
   reserved_host: 'names a host that is reserved for the sandbox',
 } as const;
 
-/** @returns Problem `partner_url_refused`, whose `detail.reason` names the rule; the address itself is not repeated. */
+/** Makes the Problem `partner_url_refused`. Its `detail.reason` names the rule; the address is not repeated. */
 const urlRefused = (reason: keyof typeof WORDS) =>
   problem('partner_url_refused', { message: `The partner's platform address ${WORDS[reason]}.`, detail: { reason } });
 
@@ -70,9 +70,9 @@ const PLAIN_AUTHORITY = /^[a-z]+:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|onion)$/;
 
 /**
- * Checks the address of a partner's platform as it is written (CONTRACT, section 13), before it is resolved: https,
- * plain host, no user, ports 443 and 8443 (and those the operator opened), literal addresses only when public. In demo,
- * http to a plain loopback address too. @throws Problem `partner_url_refused`
+ * Checks the address of a partner's platform as written (CONTRACT, section 13), before it is resolved: https, a plain
+ * host, no user, ports 443 and 8443 (and those that the operator allows), literal addresses only if public. In a demo,
+ * also http to a plain loopback address. @throws Problem `partner_url_refused`
  */
 export function checkPartnerUrl(text: string, rules: GuardRules): GuardedUrl {
   if (text.length > 2048 || !URL.canParse(text)) throw urlRefused('not_a_url');
@@ -81,7 +81,7 @@ export function checkPartnerUrl(text: string, rules: GuardRules): GuardedUrl {
   if (url.username !== '' || url.password !== '' || /^[a-z]+:[\\/]*[^\\/?#]*@/i.test(text))
     throw urlRefused('credentials');
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) throw urlRefused('query');
-  // The parser forgives a lot (0x7f.1, ①②⑦, tabs, backslashes): what it had to repair is refused, not repaired.
+  // The parser repairs a lot (0x7f.1, ①②⑦, tabs, backslashes). An address that needs repair is refused.
   const written = PLAIN_AUTHORITY.exec(text)?.[1]?.toLowerCase();
   if (written === undefined || /[\s\\\p{Cc}]/u.test(text)) throw urlRefused('notation');
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
@@ -104,15 +104,15 @@ export function checkPartnerUrl(text: string, rules: GuardRules): GuardedUrl {
   return { kind: 'public', url, hostname };
 }
 
-/** `[2606:4700:0:0::1]` and what the parser makes of it are one address; every other difference is a disguise. */
+/** Allows an IPv6 address that the parser only shortens (`[2606:4700:0:0::1]`). Any other difference is a disguise. */
 const isSameIpv6 = (written: string, hostname: string): boolean =>
   written.startsWith('[') && isIP(hostname) === 6 && !written.includes('.');
 
 export const systemResolver: Resolver = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
 /**
- * The only addresses that the caller may connect to, so that a name that resolves differently the next time (rebinding)
- * gains nothing. One address that is not public refuses all. @throws Problem `partner_url_refused`; resolver errors
+ * Resolves the only addresses to which the caller may connect, so that DNS rebinding, a different answer the next time,
+ * achieves nothing. One forbidden address refuses them all. @throws Problem `partner_url_refused`; resolver errors
  */
 export async function pinnedAddresses(guarded: GuardedUrl, resolve: Resolver): Promise<readonly ResolvedAddress[]> {
   const family = isIP(guarded.hostname);
@@ -122,7 +122,7 @@ export async function pinnedAddresses(guarded: GuardedUrl, resolve: Resolver): P
   return found;
 }
 
-/** An answer of more bytes than are read. */
+/** Thrown for an answer that exceeds the size limit. */
 class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
@@ -139,7 +139,7 @@ export interface OutboundMessage {
 export type Attempt =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfter: string | null; readonly body: Uint8Array }
   | { readonly kind: 'lost' | 'unsent'; readonly reason: string }
-  /** The answer broke a limit and was not read on; the platform did act. */
+  /** The answer exceeds the size limit, so the rest was not read; the platform did act. */
   | { readonly kind: 'oversized'; readonly status: number };
 
 interface AttemptPorts {
@@ -150,8 +150,8 @@ interface AttemptPorts {
 }
 
 /**
- * Posts one message to a checked address. The name is resolved once, all its addresses are checked, and nothing is
- * written before the socket's peer is one of them. No redirect is followed and no connection is kept.
+ * Posts one message to a checked address. Resolves the name once, checks all its addresses, and writes nothing until
+ * the socket's peer is one of them. Follows no redirect and keeps no connection.
  * @throws Problem `partner_url_refused` for a name that leads elsewhere
  */
 export async function guardedRequest(
@@ -222,7 +222,7 @@ function exchange(
     outgoing.on('response', resolve);
     outgoing.on('socket', (socket: Socket) => {
       socket.once(isTls ? 'secureConnect' : 'connect', () => {
-        // Literals never pass through the lookup above: the peer itself is what counts.
+        // Literal addresses never pass through the lookup above, so the peer itself is checked.
         if (!pinned.some(({ address }) => isPeer(socket, address))) {
           outgoing.destroy(new Error('the peer is not an address that was checked'));
           return;
@@ -234,7 +234,7 @@ function exchange(
   });
 }
 
-/** Answers every question with what was checked, whatever the name says now. */
+/** Answers every lookup with the checked addresses, whatever the name resolves to now. */
 const pinnedLookup =
   (pinned: readonly ResolvedAddress[]): LookupFunction =>
   (_hostname, options, callback) => {
@@ -249,7 +249,7 @@ const canonical = (address: string): string =>
 const isPeer = (socket: Socket, address: string): boolean =>
   socket.remoteAddress !== undefined && canonical(socket.remoteAddress) === canonical(address);
 
-/** Settles with `work`, or rejects when the signal aborts first: a resolver cannot be stopped, only left. */
+/** Settles with `work`, or rejects if the signal aborts first: a resolver cannot be stopped, only abandoned. */
 function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error(String(signal.reason))), { once: true });
@@ -257,7 +257,7 @@ function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** A word for the log: codes such as ECONNREFUSED, never a message that could repeat an address. */
+/** Finds a short reason for the log, such as ECONNREFUSED; never a message, which could repeat an address. */
 function reasonOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return String(signal.reason);
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
@@ -265,8 +265,8 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
 }
 
 /**
- * Reads an answer of at most `mostBytes`, packed and unpacked: a body that grows is cut off at the limit.
- * @throws AnswerTooLarge; an error when the connection ended before the body did, or the packing is unknown or broken
+ * Reads an answer of at most `mostBytes`, compressed as well as decompressed; decompression stops at the limit.
+ * @throws AnswerTooLarge; an error if the connection ended before the body did, or the encoding is unknown or broken
  */
 async function readAnswer(incoming: IncomingMessage, mostBytes: number): Promise<Uint8Array> {
   const packed = await readBody(incoming, mostBytes);

@@ -1,17 +1,17 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { HttpHeaders } from '../../kernel/http.ts';
 
-/** How far apart the two clocks may be, seconds: what Standard Webhooks libraries allow. */
+/** How far apart the two clocks may be, as in Standard Webhooks libraries. */
 const SIGNATURE_TOLERANCE_SECONDS = 5 * 60;
 
 const PREFIX = 'whsec_';
 
-/** A new secret in the form that Standard Webhooks libraries read. */
+/** Makes a secret in the format that Standard Webhooks libraries read. */
 export const newWebhookSecret = (): string => `${PREFIX}${randomBytes(32).toString('base64')}`;
 
 /**
- * The three headers of Standard Webhooks over `body`, under every given secret (two while one rotates). `id` stays the
- * same over retries, so that a receiver recognises a repetition; the timestamp is of this try.
+ * Makes the three headers of Standard Webhooks for `body`, signed with each secret (two during a rotation). `id` stays
+ * the same for retries, so that a receiver recognises a repetition; the timestamp is that of this try.
  */
 export function signWebhook(
   secrets: readonly string[],
@@ -22,7 +22,7 @@ export function signWebhook(
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
-/** Checks that one of a message's signatures was made with one of these secrets, and just now. */
+/** Checks that one of a message's signatures was made with one of these secrets, at about `nowMs`. */
 export function verifyWebhook(secrets: readonly string[], headers: HttpHeaders, body: string, nowMs: number): boolean {
   const id = headers['webhook-id'];
   const timestamp = headers['webhook-timestamp'];
