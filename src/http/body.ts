@@ -12,7 +12,7 @@ export interface Issue {
 }
 
 /**
- * Reads a JSON body, and its bytes as they were sent.
+ * Reads a JSON body. Returns its value and its bytes as sent.
  * @throws Problem `unsupported_media_type`, `payload_too_large`, `body_incomplete`, `invalid_json`, `invalid_request`
  */
 export async function readJson(
@@ -26,7 +26,7 @@ export async function readJson(
   return { value: parsed(bytes, form), bytes };
 }
 
-/** Reads a body up to the limit. @throws Problem `payload_too_large`; `body_incomplete` when the client goes away */
+/** Reads a body up to the limit. @throws Problem `payload_too_large`; `body_incomplete` if the client goes away */
 export async function readBytes(request: HttpRequest, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () => problem('payload_too_large', { message: `The body is larger than ${mostBytes / 1024} KiB.` });
   if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw tooLarge();
@@ -55,7 +55,7 @@ function parsed(bytes: Uint8Array, { mayBeEmpty, namesOnce }: JsonForm): unknown
 type Named = (path: readonly PropertyKey[]) => string;
 const dotted: Named = (path) => path.map(String).join('.');
 
-/** The value as its schema reads it. @throws Problem `invalid_request` with `detail.issues` */
+/** Parses a value with its schema. @throws Problem `invalid_request` with `detail.issues` */
 export function checked<S extends z.ZodType>(schema: S, value: unknown, named: Named = dotted): z.output<S> {
   const result = schema.safeParse(value, { reportInput: true });
   return result.success ? result.data : refuse(issuesOf(result.error, named));
@@ -65,7 +65,7 @@ export function refuse(issues: readonly Issue[]): never {
   throw problem('invalid_request', { detail: { issues } });
 }
 
-/** One issue per field; an unknown field is named itself, not its parent. Values are never repeated. */
+/** Makes an issue per field. An unknown field is named itself, not by its parent. Values are never repeated. */
 export const issuesOf = (error: z.ZodError, named: Named = dotted, worded = wordOf): Issue[] =>
   error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
@@ -73,7 +73,7 @@ export const issuesOf = (error: z.ZodError, named: Named = dotted, worded = word
       : [{ path: named(issue.path), message: worded(issue) }],
   );
 
-/** A missing field says so, whatever its kind; the other words are the schema's. */
+/** Words an issue: a missing field is called required, whatever its type; otherwise the schema's own words are used. */
 function wordOf(issue: z.core.$ZodIssue): string {
   const isOfKind = issue.code === 'invalid_type' || issue.code === 'invalid_value';
   if (isOfKind && issue.input === undefined) return 'is required.';
@@ -82,7 +82,7 @@ function wordOf(issue: z.core.$ZodIssue): string {
     : issue.message;
 }
 
-/** The parameters of a query, once each; unknown ones would be ignored in silence. @throws Problem `invalid_request` */
+/** Reads query parameters; refuses repeated and unknown ones. @throws Problem `invalid_request` */
 export async function readQuery(url: URL, schema: { load(): Promise<z.ZodType> } | undefined): Promise<unknown> {
   const names = [...new Set(url.searchParams.keys())];
   if (!schema) {

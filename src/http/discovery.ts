@@ -6,9 +6,9 @@ type Shape = z.core.JSONSchema.BaseSchema;
 const shapes = new WeakMap<LazySchema, Promise<{ readonly shape: Shape; readonly example: unknown }>>();
 
 /**
- * The description of a call for an index of paid services (`bazaar` of x402): method, inputs, an example. The body's schema
- * is cut to the types of required fields and the names of others: the rest is in /openapi.json, and would not fit into an
- * answer's head.
+ * Describes a call for an index of paid services (`bazaar` of x402): method, inputs, an example. The body's schema has
+ * only the types of required fields and the names of others, because all of it would not fit into a response header;
+ * /openapi.json has the rest.
  */
 export async function discoveryOf<C, O>(route: Route<C, O>, params: Readonly<Record<string, string>>) {
   const { method, path, body, headers = [] } = route;
@@ -64,7 +64,7 @@ function compact(schema: Shape): Shape {
   };
 }
 
-/** Without null, which says no more than leaving a field out. */
+/** Drops null, which means the same as leaving the field out. */
 function valued({ anyOf, ...schema }: Shape): Shape {
   const [one, ...others] = (anyOf ?? []).filter((some) => (some as Shape).type !== 'null');
   if (one && others.length === 0) return valued(one as Shape);
@@ -72,7 +72,7 @@ function valued({ anyOf, ...schema }: Shape): Shape {
   return { ...schema, ...(type && { type }) };
 }
 
-/** An example with the required fields alone. */
+/** Makes an example with the required fields only. */
 function exampleOf({ examples, type, properties = {}, required = [] }: Shape): unknown {
   if (examples) return examples[0];
   if (type === 'array') return [];

@@ -19,14 +19,14 @@ interface Described<O> {
   readonly options: O;
   readonly tables: readonly {
     readonly table: RouteTable<unknown, O>;
-    /** The schema of a refusal's body with these codes. */
+    /** Makes the schema of a refusal's body with these codes. */
     readonly refusal: (codes: readonly ProblemCode[]) => object;
   }[];
   readonly securitySchemes: object;
   readonly schemas: Readonly<Record<string, object>>;
-  /** Modules whose schemas are inside those of the routes, and have names of their own. */
+  /** Modules with schemas that are named in the document because the routes' schemas contain them. */
   readonly modules?: readonly (() => Promise<object>)[];
-  /** The service's own requests, by name. */
+  /** Requests that the service itself sends, by name. */
   readonly webhooks?: object;
   readonly override?: Override;
 }
@@ -160,7 +160,7 @@ function answerOf({ description, schema, headers, free }: DeclaredAnswer, hasPri
   };
 }
 
-/** One response per status, with its codes for generated clients. */
+/** Makes one response per status, with its codes for generated clients. */
 function refusalsOf(codes: readonly ProblemCode[], refusal: (listed: readonly ProblemCode[]) => object) {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes) {
@@ -194,7 +194,7 @@ function paymentInfo(price: PriceRange): object {
   };
 }
 
-/** Requests as they are sent and answers as they come, with the schemas of each module that they name. */
+/** Makes the schemas of requests (as sent) and answers (as received), and of what these contain. */
 async function componentsOf<O>({ tables, modules = [], override }: Described<O>): Promise<object> {
   const routes = tables.flatMap(({ table }) => table.routes);
   const asked = routes.flatMap(({ body }) => body ?? []);
@@ -224,7 +224,7 @@ function schemasAs(registry: z.core.$ZodRegistry<{ id: string }>, io: Io, overri
   );
 }
 
-/** The schemas that these name, and those inside them. */
+/** Picks the schemas of `roots` and the schemas inside them. */
 function namedIn(made: Readonly<Record<string, object>>, roots: readonly LazySchema[]): Record<string, object> {
   const found: Record<string, object> = {};
   const follow = (name: string): void => {

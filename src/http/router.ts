@@ -16,7 +16,7 @@ import { storageFields, storeTrouble } from '../store/index.ts';
 import { checked, readJson, readQuery } from './body.ts';
 import { type Call, type Connection, codesOf, methodsOf, type Route, type RouteTable, type Visit } from './routes.ts';
 
-/** The diagnostics channel for undeclared answers. Tests listen, and fail. */
+/** The diagnostics channel for undeclared answers. Tests listen to it, and fail. */
 const UNDECLARED = 'farelock:undeclared-answer';
 
 export type Serve = (request: HttpRequest, connection?: Connection) => Promise<HttpResponse>;
@@ -26,7 +26,7 @@ interface Served<C, O> {
   readonly log: Log;
   readonly ids: Pick<Ids, 'next'>;
   readonly arrive?: (visit: Visit) => Promise<unknown>;
-  /** Makes the context of the call's `run`. `route` is null where there is none. */
+  /** Makes the context for `run`. `route` is null in a table with `keyFirst`, which enters before it reads the path. */
   readonly enter: (visit: Visit, route: Route<C, O> | null) => C | Promise<C>;
   readonly read?: (request: HttpRequest, schema: z.ZodType, route: Route<C, O>) => Promise<Body>;
   readonly failure?: (error: Problem) => HttpResponse;
@@ -80,7 +80,7 @@ export function createRouter<C, O>(served: Served<C, O>): Serve {
       return (served.failure ?? failure)(refusal);
     });
     if (undeclared.hasSubscribers && 'route' in matched && !isDeclared(table, matched.route, response, code))
-      undeclared.publish(told(matched.route, response, code));
+      undeclared.publish(nameOf(matched.route, response, code));
     return new HttpResponse(response.status, request.method === 'HEAD' ? null : response.body, {
       'cache-control': 'no-store',
       ...response.headers,
@@ -96,7 +96,7 @@ const intentIn = (named: unknown): string | undefined => {
 
 const firstStatus = ({ answers }: Pick<Route<never>, 'answers'>): number => Number(Object.keys(answers)[0]);
 
-/** True when a route declares the answer. Replayed refusals carry no code. */
+/** True if the route declares the answer. Replayed refusals carry no code. */
 function isDeclared<C, O>(
   table: RouteTable<C, O>,
   route: Route<C, O>,
@@ -109,8 +109,11 @@ function isDeclared<C, O>(
   return status in route.answers || statuses.includes(status) || (status === 402 && !!route.price);
 }
 
-const told = ({ method, path }: Pick<Route<never>, 'method' | 'path'>, { status }: HttpResponse, code: string | null) =>
-  [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
+const nameOf = (
+  { method, path }: Pick<Route<never>, 'method' | 'path'>,
+  { status }: HttpResponse,
+  code: string | null,
+) => [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
 
 const NO_PATH = { message: 'There is nothing at this address.', fix: 'See /openapi.json for the paths.' };
 
@@ -149,13 +152,13 @@ function decoded(segment: string): string {
 
 export const AWAY_S = 5;
 
-/** The caller's problem of a failure. Logs unexpected ones by their kind, and the route's path: addresses have ids. */
+/** Turns a failure into the caller's problem. Logs unexpected ones with the route's path, as the address has ids. */
 function problemOf(log: Log, error: unknown, requestId: string, path: string | null): Problem {
   const storage = storeTrouble(error);
   const where = { request_id: requestId, path };
   if (!storage && isProblem(error, 'cluster_failed')) {
     log('warn', 'cluster_away', { ...where, why: error.message });
-    // The node, and how it failed, is for the operator alone.
+    // Only the operator may see which node failed and how.
     return problem('cluster_failed', { retryAfter: AWAY_S });
   }
   if (!storage && isProblem(error) && error.kind.status !== undefined) return error;
@@ -164,7 +167,7 @@ function problemOf(log: Log, error: unknown, requestId: string, path: string | n
   return storage ?? problem('internal_error');
 }
 
-/** The headers that a refusal has in every form of its body. */
+/** The headers of a refusal, whatever the form of its body. */
 export const refusalHeaders = ({ detail, retryAfter }: Problem): Record<string, string> => ({
   ...(Array.isArray(detail?.allow) ? { Allow: detail.allow.join(', ') } : {}),
   ...(retryAfter === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfter)) }),

@@ -2,31 +2,31 @@ import type * as z from 'zod';
 import type { HttpRequest } from '../kernel/http.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 
-/** A service's calls, for routing, validation, refusals and /openapi.json; a call loads its schemas and code. */
+/** A service's calls, as routing, validation, refusals and /openapi.json need them; a call loads its code. */
 export interface RouteTable<C, O = unknown> {
   readonly routes: readonly Route<C, O>[];
   readonly tag?: string;
   readonly security?: Security;
-  /** Refusals of every route of the table, beside those of any call. */
+  /** Refusals of every route of this table, besides those of any call. */
   readonly codes?: readonly ProblemCode[];
-  /** The refusal of a path that no route has. */
+  /** The refusal for a path without a route. */
   readonly unknown: ProblemCode;
-  /** Without a key a caller doesn't learn which paths there are. */
+  /** Checks the key before the path, so that a caller without one does not learn which paths exist. */
   readonly keyFirst?: true;
   readonly json?: JsonForm;
 }
 
-/** Ways to be allowed in, each a list of security schemes that are needed together. */
+/** Alternative ways to authenticate, each a list of security schemes that are needed together. */
 type Security = readonly (readonly string[])[];
 
 export interface JsonForm {
-  /** An empty body is an empty object. */
+  /** An empty body counts as an empty object. */
   readonly mayBeEmpty?: true;
   /** A name that is given twice in one object is refused. */
   readonly namesOnce?: true;
 }
 
-/** In atomic USDC: always the same, or a range. */
+/** A price in atomic USDC: a fixed amount or a range. */
 export type PriceRange = bigint | readonly [least: bigint, most: bigint];
 
 export interface HeaderParameter {
@@ -38,10 +38,10 @@ export interface HeaderParameter {
 
 export interface DeclaredAnswer {
   readonly description: string;
-  /** Of the body: one schema, or one of several. Absent: any object. */
+  /** The body has this schema, or one of several; any object if absent. */
   readonly schema?: LazySchema | readonly LazySchema[];
   readonly headers?: Readonly<Record<string, { readonly schema: object; readonly description: string }>>;
-  /** It costs nothing, although the call has a price. */
+  /** The answer is free, although the call has a price. */
   readonly free?: true;
 }
 
@@ -57,16 +57,16 @@ interface Described<O> {
   readonly price?: (options: O) => PriceRange;
   readonly headers?: readonly HeaderParameter[];
   readonly mostBodyBytes?: number;
-  /** By status. What `run` returns without an HttpResponse gets the first of them. */
+  /** Answers by status. If `run` returns anything but an HttpResponse, the first status is sent. */
   readonly answers: Readonly<Record<number, DeclaredAnswer>>;
   readonly codes?: readonly ProblemCode[];
-  /** `false`: it needs no database. */
+  /** `false` if the call needs no database. */
   readonly stored?: false;
 }
 
 export interface Visit {
   readonly request: HttpRequest;
-  /** X-Request-Id of the answer. */
+  /** The X-Request-Id of the answer. */
   readonly requestId: string;
   readonly connection: Connection;
 }
@@ -74,27 +74,27 @@ export interface Visit {
 /** Facts from the HTTP server, never from the request alone; an embedded service has none. */
 export interface Connection {
   readonly clientAddress?: string | undefined;
-  /** The address that the service was reached at, without a slash at its end, as far as it can be believed. */
+  /** The address at which the service was reached, without a trailing slash; absent if it cannot be trusted. */
   readonly publicUrl?: string | undefined;
 }
 
-/** One call of a route, checked by its schemas. */
+/** One call of a route, checked with its schemas. */
 export interface Call<C, B = unknown, Q = unknown, P extends string = string> extends Visit {
-  /** From the service's `enter`. */
+  /** Made by the service's `enter`. */
   readonly context: C;
   readonly params: Readonly<Record<P, string>>;
   readonly query: Q;
   readonly body: B;
   /** The body as it was sent, for a signature over it. */
   readonly bytes: Uint8Array;
-  /** The description of its route for an index of paid services. */
+  /** Describes the route for an index of paid services. */
   discovery(): Promise<object>;
 }
 
 interface Written<C, O, B extends z.ZodType, Q extends z.ZodType, Path extends string> extends Described<O> {
   readonly path: Path;
   readonly body?: LazySchema<B>;
-  /** Absent: every parameter is refused. */
+  /** If absent, every query parameter is refused. */
   readonly query?: LazySchema<Q>;
   /** Returns the body of the answer, or an HttpResponse. */
   run(call: Call<C, z.output<B>, z.output<Q>, ParamsOf<Path>>): Promise<object>;
@@ -110,14 +110,14 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
   ? Name | ParamsOf<Rest>
   : never;
 
-/** Builder for routes of one context: `run` gets the types of the route's own schemas. */
+/** Makes a builder for routes of one context: `run` gets the types of the route's own schemas. */
 export const routesOf =
   <C, O = unknown>() =>
   <B extends z.ZodType, Q extends z.ZodType, Path extends string>(route: Written<C, O, B, Q, Path>): Route<C, O> =>
     route;
 
 export interface LazySchema<S extends z.ZodType = z.ZodType> {
-  /** Its name in OpenAPI: that of its export, with a capital letter. */
+  /** Its name in OpenAPI: the name of its export, capitalised. */
   readonly name: string;
   load(): Promise<S>;
   module(): Promise<object>;
@@ -136,7 +136,7 @@ export const schemasOf =
 
 export const componentName = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** Refusals while the database is away, the disk fails, or a key of the operator's is not here. */
+/** Refusals if the database is unavailable, the disk fails, or a key of the operator is missing. */
 const STORED: readonly ProblemCode[] = [
   ...(['not_ready', 'storage_full', 'storage_failed', 'storage_not_writable', 'storage_locked'] as const),
   ...(['storage_damaged', 'too_many_open_files', 'operator_key_unusable'] as const),
@@ -161,10 +161,10 @@ export const codesOf = <C, O>(table: RouteTable<C, O>, route: Route<C, O>): read
   ]),
 ];
 
-/** The description of the calls, with the address that a client has reached it by. */
+/** Adds to an OpenAPI document the address at which the client reached the service. */
 export const servedAt = (document: object, publicUrl: string | undefined): object =>
   publicUrl === undefined ? document : { ...document, servers: [{ url: publicUrl }] };
 
-/** A read that is free for all can be asked for its headers alone. */
+/** The methods of a route. A free GET also answers HEAD, unless its table checks the key first. */
 export const methodsOf = <C, O>(table: RouteTable<C, O>, { method, price }: Route<C, O>): readonly string[] =>
   method === 'GET' && !price && !table.keyFirst ? ['GET', 'HEAD'] : [method];

@@ -33,9 +33,9 @@ export type MailFacts =
       readonly amount: bigint;
       /** The fare's penalty, or the rest of a partial pay-out. */
       readonly penalty: bigint;
-      /** `airline`: it cancelled the order without a request of ours. */
+      /** `airline` if it cancelled the order without a request of ours. */
       readonly cancelledBy: 'airline' | null;
-      /** The travellers that were refunded, where the booking of others stays; null: all. */
+      /** The refunded travellers if the others stay booked; null if all were refunded. */
       readonly travellers: readonly number[] | null;
       readonly refundWallet: string;
       readonly transaction: string | null;
@@ -57,7 +57,7 @@ export interface JourneyFacts {
   }[];
 }
 
-/** The words of a mail, from the booking reference on. The support code is never in one: a reader of the mailbox must not be able to act. */
+/** Writes a mail. It never has the support code: a reader of the mailbox must not be able to act on the booking. */
 export function mailText(greetedAs: string, intentId: string, facts: MailFacts, bookingReference: string | null) {
   const { subject, body } = worded(facts, intentId);
   const end = [`Intent: ${intentId}`, `Follow it with: farelock status ${intentId}`];
@@ -145,7 +145,7 @@ function approvedText({ cancelledBy, travellers }: Extract<MailFacts, { kind: 'r
     : `Your refund request was approved, and the ticket of ${travellersNamed(travellers)} was cancelled. The others fly as booked.`;
 }
 
-/** The airline changed a journey: the old one, and the new one. */
+/** Reports a change by the airline, with the journey before and after. */
 function changedText(facts: Extract<MailFacts, { kind: 'journey_changed' }>, intentId: string): Words {
   const { change, before, after } = facts;
   if (change === 'cancelled') {
@@ -189,7 +189,7 @@ function changedText(facts: Extract<MailFacts, { kind: 'journey_changed' }>, int
   };
 }
 
-/** Some carriers issue no tickets: their booking reference is all that a traveller needs. */
+/** Lists the tickets. Some carriers issue none: the booking reference is all that a traveller needs. */
 const ticketLines = ({ ticketNumbers }: { readonly ticketNumbers: readonly string[] }): string[] =>
   ticketNumbers.length === 0
     ? ['The carrier issues no ticket numbers: check in with the booking reference.']

@@ -5,11 +5,11 @@ export type Message = PageMessage | MailMessage;
 interface Common {
   /** Names the event, such as `mail:booked:int_1`. A step that runs again after a crash writes no second message. */
   readonly dedupKey: string;
-  /** Messages about an intent are forgotten with its personal data. */
+  /** The message is emptied together with the personal data of this intent. */
   readonly intentId: string | null;
 }
 
-/** A page for the operator's channel. It has ids and amounts, and never names, contacts or customers' words. */
+/** A page for the operator's channel: ids and amounts, but never names, contacts or customers' words. */
 export interface PageMessage extends Common {
   readonly kind: 'page';
   readonly event: string;
@@ -32,7 +32,7 @@ export interface Attachment {
   readonly content: string;
 }
 
-/** A try to deliver a message, whose id stays the same, so that a receiver recognises a repeat. */
+/** A try to deliver a message. The id is the same for every try, so that a receiver recognises a repeat. */
 export interface Delivery {
   /** `msg_…` */
   readonly id: string;
@@ -55,7 +55,7 @@ export interface NotifySettings {
   readonly telegramOrigin?: string | undefined;
 }
 
-/** The ways out. They throw when it is not certain that the receiver took the message. */
+/** Deliver pages and mails. They throw unless the receiver certainly took the message. */
 export interface Transports {
   page(message: PageMessage, delivery: Delivery, signal: AbortSignal): Promise<void>;
   mail(message: MailMessage, delivery: Delivery, signal: AbortSignal): Promise<void>;
@@ -63,19 +63,19 @@ export interface Transports {
   forget(messageId: string): Promise<void>;
 }
 
-/** The receiver is away or can take nothing at the moment: its other messages need not be tried. */
+/** Thrown if the receiver is down or busy: its other messages need not be tried now. */
 export class ReceiverUnreachable extends Error {
   override readonly name = 'ReceiverUnreachable';
 }
 
-/** The receiver refused this very message: others may still pass. */
+/** Thrown if the receiver refused this message; others may still pass. */
 export class DeliveryRefused extends Error {
   override readonly name = 'DeliveryRefused';
 }
 
 export const DEFAULT_SENDER = 'Farelock <farelock@localhost>';
 
-/** Refuses settings that can't work, by variable; values are secret, and not repeated. @throws Problem `usage` */
+/** Refuses settings that cannot work. Names the variable, but not its secret value. @throws Problem `usage` */
 export function checkSettings(settings: NotifySettings): void {
   const { smtpUrl, mailFrom, pageUrl, telegramToken, telegramChat } = settings;
   if (smtpUrl !== undefined) {

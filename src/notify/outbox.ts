@@ -18,11 +18,11 @@ import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } f
 import type { NotifyTables, OutboxTable, Store, Tx } from './tables.ts';
 
 /**
- * The transactional outbox. A message is a row, written in the transaction of the change that it reports, so that it
- * exists exactly when the change does.
+ * The transactional outbox. A message is a row, written in the transaction of the change that it reports, so that both
+ * exist or neither does.
  *
- * `deliverDue` sends due messages until a receiver takes them: at least once, always under the same message id. A sent
- * message is emptied; its row stays and keeps the key.
+ * `deliverDue` tries due messages until a receiver takes them: at least once, always with the same message id. A sent
+ * message is emptied; its row stays, so that its key is not used again.
  */
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -32,14 +32,14 @@ interface OutboxPorts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** null: messages are written and wait. Loaded when the first one is due. */
+  /** Loaded when the first message is due. Null if messages are only written, and wait. */
   readonly transports: (() => Promise<Transports>) | null;
 }
 
 type OutboxRow = Selectable<OutboxTable>;
 
 const TRY_MS = 20_000;
-/** Afterwards a person has to look. */
+/** A message is given up after this time; then an operator has to look. */
 const GIVE_UP_MS = 7 * 24 * HOUR_MS;
 const MOST_AT_ONCE = 50;
 
@@ -51,16 +51,16 @@ const RETRY: RetryPolicy = {
   tellAfter: null,
   giveUp: { after: 'age', ms: GIVE_UP_MS },
 };
-/** A receiver that refuses a message is asked less often: the fault may still be its own. */
+/** A refused message is retried less often, but not dropped: the fault may still be the receiver's. */
 const REFUSED: RetryPolicy = { ...RETRY, mostMs: 6 * HOUR_MS };
 
-/** A queue for each channel: a channel that is down or full holds up no other. */
+/** Makes the queue of a channel. Each has its own, so that a channel that is down does not hold up the other. */
 const waiting = (open: QueueTerms['open']): Queue<NotifyTables, 'outbox'> => ({
   table: 'outbox',
   key: 'message_id',
   due: 'next_at_ms',
   open,
-  // Longer than a try may take; afterwards another process takes over from one that died.
+  // Longer than a try may take. Afterwards another process takes over from one that died.
   leaseMs: 60_000,
   mostMs: 60_000,
   farthestMs: REFUSED.mostMs,
@@ -83,18 +83,18 @@ export function createOutbox(ports: OutboxPorts) {
     deliver(ports, channels, open ?? (await withWork(ports)));
   let running: Promise<unknown> | null = null;
   return {
-    /** Writes a message with the caller's change; false when one with its key was written before. */
+    /** Writes a message in the caller's transaction. Returns false if one with its key was written before. */
     enqueue: (tx: Tx, message: Message) => enqueue(ports, tx, message),
-    /** When the first message of each channel is due (epoch ms), as queries of one value. */
+    /** When the first message of each channel is due (epoch ms), as a query of one value for each. */
     due: () => dueMessages(ports),
-    /** Sends what is due, of channels that are known to have something. Never throws for a receiver's sake. */
+    /** Sends the due messages of the given channels, or of all that have some. A receiver's failure does not throw. */
     deliverDue,
     /** Starts `deliverDue` unless it is running, and doesn't wait for it: no booking waits for a receiver. */
     start(open: ReadonlySet<Message['kind']>): void {
       if (open.size === 0) return;
       running ??= deliverDue(open)
         .catch((error: unknown) => {
-          // The lease of what was under way runs out, and the next round takes it up again.
+          // The lease of the message that was being sent runs out, and the next round takes it again.
           ports.log('error', 'delivery_broken', { error_name: error instanceof Error ? error.name : 'unknown' });
         })
         .finally(() => {
@@ -104,7 +104,7 @@ export function createOutbox(ports: OutboxPorts) {
     async drain(): Promise<void> {
       await running;
     },
-    /** Empties every message about an intent, sent or not, and removes mails that were written to files. */
+    /** Empties every message about an intent, sent or not, and removes its mails from files. */
     forget: (intentId: string) => forget(ports, intentId),
   };
 }
@@ -142,7 +142,7 @@ async function send({ secrets }: OutboxPorts, row: OutboxRow, transports: Transp
   else await transports.mail(message, delivery, signal);
 }
 
-/** Sends what is due of each channel, in turns: many mails hold up no page. */
+/** Sends the due messages of the channels in turn, so that many mails do not hold up a page. */
 async function deliver(ports: OutboxPorts, channels: Channels, given: ReadonlySet<Message['kind']>) {
   let sent = 0;
   let failed = 0;
@@ -187,7 +187,7 @@ async function withWork(ports: OutboxPorts): Promise<ReadonlySet<Message['kind']
   return new Set((['page', 'email'] as const).filter((kind) => isDueAt(due[kind], ports.clock)));
 }
 
-/** Postpones a message, longer each time and never two at the same moment; gives it up after a week. */
+/** Postpones a message, longer each time and with jitter; gives it up after a week. */
 function putOff({ clock, log }: OutboxPorts, queue: Channel, row: OutboxRow, error: unknown): Promise<void> {
   const policy = error instanceof DeliveryRefused ? REFUSED : RETRY;
   const { message_id, kind } = row;

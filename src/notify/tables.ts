@@ -9,7 +9,7 @@ export interface OutboxTable {
   /** Names the event; unique, so that it is reported once. */
   dedup_key: string;
   intent_id: string | null;
-  /** The message, sealed: it holds names. Empty once it was sent, or purged. */
+  /** The message, sealed because it holds names. Empty once it was sent or purged. */
   payload_sealed: string;
   state: OutboxState;
   attempts: number;

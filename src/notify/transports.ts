@@ -15,8 +15,8 @@ import {
 } from './message.ts';
 
 /**
- * Chooses the ways out. Pages: the webhook, else Telegram, else a line in `outbox/pages.ndjson`. Mails: SMTP, else a
- * file each under `outbox/mail/`, whole or not at all, readable by its owner alone.
+ * Chooses the transports. Pages go to the webhook, else to Telegram, else to a line in `outbox/pages.ndjson`. Mails go
+ * to SMTP, else each to a file under `outbox/mail/`, written whole or not at all, and readable by its owner only.
  * @param home FARELOCK_HOME
  * @param settings checked by `checkSettings`
  */
@@ -43,7 +43,7 @@ export function createTransports(home: string, settings: NotifySettings = {}): T
   };
 }
 
-/** Appends a page as one line of JSON. A repeated try looks for its line first: a crash may have come right after it. */
+/** Appends a page as one line of JSON. A later try first looks for the line, in case a crash came after it. */
 function appendPage(path: string, message: PageMessage, delivery: Delivery): void {
   const { event, text, fields } = message;
   const line = JSON.stringify({ id: delivery.id, at: instant(delivery.createdAtMs), event, text, fields });
@@ -67,7 +67,7 @@ function postPage(url: string, message: PageMessage, delivery: Delivery, signal:
   return post(url, body, { 'idempotency-key': delivery.id }, signal);
 }
 
-/** Telegram knows no idempotency key: a page whose answer was lost can come twice. */
+/** Telegram has no idempotency key, so a page can arrive twice if an answer was lost. */
 function sendTelegram(
   { token, chat, origin = 'https://api.telegram.org' }: { token: string; chat: string; origin?: string | undefined },
   message: PageMessage,
@@ -82,7 +82,7 @@ function sendTelegram(
   );
 }
 
-/** The address holds a secret, so no error repeats it. Redirects are not followed: they would carry the page along. */
+/** Posts JSON. No error repeats the address, which holds a secret. Follows no redirect: it would pass the page on. */
 async function post(url: string, body: object, headers: Record<string, string>, signal: AbortSignal): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',
@@ -102,8 +102,8 @@ async function post(url: string, body: object, headers: Record<string, string>, 
 }
 
 /**
- * Composes a mail: the same bytes go over SMTP and into a file. Message-ID and Date are the outbox row's: they stay the
- * same over every try, so that a receiver can tell a repeat. Names and subject lose whatever could begin a header.
+ * Composes a mail; the same bytes go over SMTP or into a file. Message-ID and Date come from the outbox row and are the
+ * same for every try, so that a receiver can tell a repeat. Names and subject lose line breaks, which begin headers.
  */
 async function composeMail(message: MailMessage, delivery: Delivery, sender = DEFAULT_SENDER) {
   const { createTransport } = await import('nodemailer');
@@ -136,7 +136,7 @@ async function composeMail(message: MailMessage, delivery: Delivery, sender = DE
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 
-/** Refuses anything but one address: a list, a group or a comment in it would send the mail to others. */
+/** Refuses anything but a single address: a list, a group or a comment could send the mail to others. */
 function oneAddress(address: string): string {
   if (!/^[^\s<>()[\],;:"\\@\p{Cc}]+@[^\s<>()[\],;:"\\@\p{Cc}]+$/u.test(address)) {
     throw new DeliveryRefused('not a mail address');
@@ -154,7 +154,7 @@ function senderOf(text: string): { name: string; address: string } {
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 10_000;
 
-/** Hands a mail with names and itineraries to an SMTP server, over TLS unless it is this machine, until it is taken. */
+/** Sends a mail to an SMTP server, over TLS unless that is this machine, because mails hold names and itineraries. */
 export async function sendSmtp(
   smtpUrl: string,
   mail: Pick<Awaited<ReturnType<typeof composeMail>>, 'envelope' | 'raw'>,
@@ -194,7 +194,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Keeps only the code: server texts name recipients. A 5xx for this mail says nothing about the next one. */
+/** Keeps only the code, because server texts name recipients. A 5xx for this mail says nothing about the next one. */
 function refusedOrUnreachable(error: unknown): Error {
   if (error instanceof ReceiverUnreachable) return error;
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };

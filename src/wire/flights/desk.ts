@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { conditions, offerPassenger } from './offers.ts';
 import { currency, decimal, instant } from './parts.ts';
 
-/** The operator API's wire (CONTRACT, section 8). Amounts are atomic USDC. */
+/** The wire of the operator API (CONTRACT, section 8). Amounts are atomic USDC. */
 
 const id = z.string().min(1).max(64);
 const words = z
@@ -29,17 +29,17 @@ export const queueQuery = z.strictObject({
 });
 
 export const nothing = z.strictObject({});
-/** `force` frees a case that another operator has, who fell ill. */
+/** `force` releases a case that another operator has claimed, for example one who fell ill. */
 export const releaseRequest = z.strictObject({ force: z.boolean().default(false) });
 export const noteRequest = z.strictObject({ text: words });
 export const approveRequest = z.strictObject({
   dry_run: z.boolean().default(false),
-  /** Instead of what the fare rule gives; needs a note. */
+  /** Replaces the amount of the fare rule; needs a note. */
   payout_amount: z.int().min(1).optional(),
   note: words.optional(),
-  /** The amount that the operator agreed to: any other is refused. */
+  /** The amount that the operator agreed to. If the pay-out is another one by now, the approval is refused. */
   expected_payout_amount: z.int().optional(),
-  /** The airline's quote that the plan showed: another one is refused. */
+  /** The airline's quote that the plan showed. If it is another one by now, the approval is refused. */
   quote_id: z.string().max(200).nullable().optional(),
 });
 export const rejectRequest = z.strictObject({ dry_run: z.boolean().default(false), reason: words });
@@ -224,7 +224,7 @@ export type KeysQuery = z.infer<typeof keysQuery>;
 export type OperatorKeys = z.infer<typeof operatorKeys>;
 export type IssuedKey = z.infer<typeof issuedKey>;
 
-/** Work that waits for a person. */
+/** Work that waits for an operator. */
 export const stuck = z.strictObject({
   bookings: z.array(
     z.strictObject({
@@ -284,7 +284,7 @@ const evidence = z.strictObject({
     .regex(/^[A-Za-z0-9][A-Za-z0-9 -]{2,39}$/, 'Use the number as the airline writes it.'),
 });
 
-/** The airline's answer to the operator. */
+/** The operator's decision about stuck work, with what the airline answered. */
 export const resolveRequest = z
   .strictObject({
     decision: stuckDecision.describe('ticketed captures, not_ticketed refunds; cancelled is for refund cases.'),

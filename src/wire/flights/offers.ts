@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { OTHER_ELEMENTS } from '../../kernel/domain/seats.ts';
 import { cabinClass, currency, decimal, duration, iata, instant } from './parts.ts';
 
-/** The offer on the wire (spec/flight-service.md, Offer; CONTRACT, section 4). null is "undisclosed". */
+/** The offer on the wire (spec/flight-service.md, Offer; CONTRACT, section 4). null means "undisclosed". */
 
 export const localTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
 

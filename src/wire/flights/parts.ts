@@ -8,7 +8,7 @@ export const duration = z.string().regex(/^P(\d+D)?(T(\d+H)?(\d+M)?)?$/);
 export const instant = z.iso.datetime();
 export const cabinClass = z.enum(['economy', 'premium_economy', 'business', 'first']);
 
-/** A field that may be left out, or be null, which says the same. */
+/** A field that may be left out or be null, with the same meaning. */
 export const optional = <T extends string | number | boolean | string[] | number[]>(schema: z.ZodType<T, T>) =>
   z
     .codec(schema.nullable(), schema.optional(), {
@@ -17,7 +17,7 @@ export const optional = <T extends string | number | boolean | string[] | number
     })
     .optional();
 
-/** The same for one that has a value of its own then. */
+/** Like `optional`, but with a default value. */
 export const preset = <T extends string | number | boolean>(schema: z.ZodType<T, T>, value: T) =>
   z.codec(schema.nullable(), schema, { decode: (given) => given ?? value, encode: (given) => given }).prefault(value);
 

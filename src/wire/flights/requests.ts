@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ALLIANCES } from '../../kernel/domain/alliances.ts';
 import { cabinClass, chosenSeat, date, decimal, duration, iata, optional, preset } from './parts.ts';
 
-/** Request bodies, apart from the answers (schema.ts), which take 8 ms to build and which only /openapi.json needs. */
+/** Request bodies. The answers are in schema.ts, because they take 8 ms to build and only /openapi.json needs them. */
 
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 const arrivalTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d(\+[0-3])?$/);
@@ -10,7 +10,6 @@ const airlineCodes = z.array(z.string().min(1).max(40)).min(1).max(20);
 
 const direction = z.strictObject({ origin: iata, destination: iata, departure_date: date });
 
-/** Bags for each traveller. */
 const bags = z
   .strictObject({ checked: preset(z.int().min(0).max(5), 0), carry_on: preset(z.int().min(0).max(1), 0) })
   .nullish()
@@ -96,7 +95,7 @@ export const createIntentRequest = z.strictObject({
   seats: z.array(chosenSeat).max(288).nullish().describe('Bought with the fare, as bags are; each of a seat map.'),
 });
 
-/** Shapes only: `domain/passengers.ts` checks the values, all at once. */
+/** Checks shapes only; `domain/passengers.ts` checks the values, all at once. */
 export const passenger = z.strictObject({
   given_name: z.string(),
   family_name: z.string(),

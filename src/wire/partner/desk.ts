@@ -3,7 +3,7 @@ import { ATTESTATION_TYPES } from './kinds.ts';
 import { offeringSchema } from './offers.ts';
 import { countryCode, identifier, text } from './parts.ts';
 
-/** The operators' side: snake_case, as everything under /operator. */
+/** The wire of the operators' desk: snake_case, like everything under /operator. */
 
 const instant = z.iso.datetime();
 
@@ -24,7 +24,7 @@ export type PartnerKey = z.output<typeof partnerKey>;
 export const partnerKeys = z.strictObject({ keys: z.array(partnerKey) });
 export type PartnerKeys = z.output<typeof partnerKeys>;
 
-/** The only time that the key is shown. */
+/** The only answer that shows the key. */
 export const issuedPartnerKey = partnerKey.extend({ key: z.string() });
 export type IssuedPartnerKey = z.output<typeof issuedPartnerKey>;
 
@@ -47,7 +47,7 @@ export const customerTokenRequest = z.strictObject({
     .optional(),
 });
 
-/** The only time that the token is shown. */
+/** The only answer that shows the token. */
 export const customerToken = z.strictObject({
   customer_id: z.string(),
   environment: z.enum(['demo', 'live']),
@@ -100,9 +100,9 @@ export const putPartnerResponse = partnerRecord.extend({ webhook_secret: z.strin
 
 export const rotatedSecret = z.strictObject({
   partner_id: z.string(),
-  /** The only time that it is shown. */
+  /** Shown only in this answer. */
   webhook_secret: z.string(),
-  /** Until then what is sent has two signatures. */
+  /** Until then requests carry two signatures. */
   previous_until: instant,
 });
 export type RotatedSecret = z.output<typeof rotatedSecret>;
@@ -129,7 +129,7 @@ export type CustomerRecord = z.output<typeof customerRecord>;
 
 export const changeCustomerRequest = z.strictObject({
   country: countryCode.optional(),
-  /** Replaces the links. */
+  /** Replaces the customer's links to partners. */
   partner_ids: z.array(identifier).max(50, 'must be at most 50 partners.').optional(),
 });
 export type ChangeCustomer = z.output<typeof changeCustomerRequest>;
@@ -149,7 +149,7 @@ export type CustomerExport = z.output<typeof customerExport>;
 export const erasedCustomer = z.strictObject({
   customer_id: z.string(),
   erased: z.strictObject({ data: z.array(z.string()), orders: z.array(z.string()) }),
-  /** Stays sealed: the data of open orders, and what the books must keep until then. */
+  /** What stays, sealed: the data of open orders, and what the books must keep until `until`. */
   kept: z.array(
     z.strictObject({
       kind: z.enum(['order', 'data']),
@@ -178,7 +178,7 @@ export type AttestationRecord = z.output<typeof attestationRecord>;
 export const attestationRecords = z.strictObject({ attestations: z.array(attestationRecord) });
 export type AttestationRecords = z.output<typeof attestationRecords>;
 
-/** With the customer data that it is about, and the deciding operator's reason, which only operators see. */
+/** An attestation with its customer data and the deciding operator's reason, which only operators see. */
 export const openedAttestation = attestationRecord.extend({
   reason: z.string().nullable(),
   data: z.array(z.record(z.string(), z.unknown())),

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../../kernel/problems.ts';
 
-/** The names of the compliance side (spec/partner-service.md, Data types, Attestation types and Customer data). */
+/** The names that compliance uses (spec/partner-service.md, Data types, Attestation types and Customer data). */
 
 /** The data types, each with its key in a CustomerData object. */
 export const DATA_KEYS = {
@@ -40,8 +40,8 @@ export const ATTESTATION_TYPES = [
 export type AttestationType = (typeof ATTESTATION_TYPES)[number];
 
 /**
- * Connect's unary errors (CONTRACT, section 10): `{ code, message, detail }` with a code of Connect's own, so that a
- * stock client understands it. Our reason is `detail.reason`; never a field named `details`, which is Connect's.
+ * The codes of Connect's unary errors (CONTRACT, section 10), `{ code, message, detail }`, so that a stock client
+ * understands them. Our own code is `detail.reason`. No field is named `details`, because Connect gives that a meaning.
  */
 export const CONNECT_CODES = [
   'invalid_argument',

@@ -4,7 +4,7 @@ import { decimalOf, isDecimal, unitsOf } from '../../kernel/money.ts';
 import { codeName, countryCode, decimalString, identifier, text } from './parts.ts';
 import { order, transactionType } from './schema.ts';
 
-/** Offers, and the orders that come of them (spec/partner-service.md, GetAvailablePartners; CONTRACT, section 12). */
+/** Offers, and the orders made from them (spec/partner-service.md, GetAvailablePartners; CONTRACT, section 12). */
 
 export const partnerType = z.enum(['TYPE_UNDEFINED', 'INTEGRATION', 'REDIRECT']);
 export type PartnerType = z.output<typeof partnerType>;
@@ -34,7 +34,7 @@ export type PartnerOffer = z.output<typeof partnerOffer>;
 export const getAvailablePartnersResponse = z.strictObject({ partners: z.array(partnerOffer) });
 export type GetAvailablePartnersResponse = z.output<typeof getAvailablePartnersResponse>;
 
-/** CreateOrder is ours: it makes an order exist. */
+/** CreateOrder is our own procedure. */
 export const createOrderRequest = z.strictObject({
   partnerId: identifier,
   countryCode,
@@ -47,14 +47,14 @@ export const createOrderRequest = z.strictObject({
   customerPaymentDetailsDataId: identifier.optional(),
   customerWalletDataId: identifier.optional(),
   walletAddress: text(200).optional(),
-  /** The end user's address, for a redirect partner. */
+  /** The end user's IP address, for a redirect partner. */
   customerIp: text(100).optional(),
 });
 export type CreateOrderRequest = z.output<typeof createOrderRequest>;
 
 /**
- * `order` of an integration partner; `redirectUrl`, `toAmount` and `orderId` of a redirect partner. There is no order to
- * fetch by that id: the partner was sent it as `Idempotency-Key`, and the operator's log of outbound calls has it.
+ * With an integration partner the answer has `order`; with a redirect partner `redirectUrl`, `toAmount` and `orderId`.
+ * This id names no order: it is the `Idempotency-Key` of the request to the partner, by which the operator finds it.
  */
 export const createOrderResponse = z.strictObject({
   order: order.optional(),
@@ -64,32 +64,32 @@ export const createOrderResponse = z.strictObject({
 });
 export type CreateOrderResponse = z.output<typeof createOrderResponse>;
 
-/** A partner's offering: a line per direction and pair of currencies. Kept with the partner, as JSON. */
+/** A partner's offering: a line per direction and pair of currencies. Stored with the partner, as JSON. */
 
 const decimals = z.int({ error: 'must be a whole number.' }).min(0, 'is 0 to 18.').max(18, 'is 0 to 18.');
 
 const railFields = z.strictObject({
-  /** Where; every country when it is left out. */
+  /** The countries where it is sold; all countries if left out. */
   countries: z.array(countryCode).min(1, 'must be a country code, or be left out.').optional(),
   rampType: z.enum(['ONRAMP', 'OFFRAMP']),
   fromCurrency: codeName,
   toCurrency: codeName,
   paymentMethods: z.array(codeName).min(1, 'must be a payment method.'),
-  /** Of `fromCurrency`, both included. */
+  /** The limits in `fromCurrency`, both inclusive. */
   minAmount: decimalString,
   maxAmount: decimalString,
-  /** Units of `toCurrency` for one of `fromCurrency`, before fees. */
+  /** Units of `toCurrency` for one unit of `fromCurrency`, before fees. */
   rate: decimalString,
-  /** Kept by the partner, of `fromCurrency`: first the fixed part, then the share of the rest. */
+  /** The partner's fees in `fromCurrency`: first the fixed fee, then a percentage of the rest. */
   feeFixed: decimalString.default('0'),
   feePercent: decimalString.default('0'),
-  /** The customer's amount is cut off, never rounded up, after this many decimals. */
+  /** The customer's amount is cut off after this many decimals, never rounded up. */
   decimals: decimals.default(2),
-  /** Decimals that an amount of `fromCurrency` may have; those of ISO 4217 when it is left out. */
+  /** How many decimals an amount of `fromCurrency` may have; if left out, those of ISO 4217. */
   fromDecimals: decimals.optional(),
 });
 
-/** Checks that its sides fit its direction, on a network that has wallets here. */
+/** Checks that the currencies fit the direction, and that the crypto currency's network is supported. */
 const rail = railFields.superRefine((given, context) => {
   for (const { path, message } of sideIssues(given)) context.addIssue({ code: 'custom', path: [path], message });
 });
@@ -98,7 +98,7 @@ export type Rail = z.output<typeof rail>;
 export const offeringSchema = z.strictObject({ rails: z.array(rail).max(500, 'must be at most 500 lines.') });
 export type Offering = z.output<typeof offeringSchema>;
 
-/** The lines of an offering on record. One that today's rules refuse sells nothing, and `isWhole` is false. */
+/** Reads the lines of a stored offering. Leaves out lines that today's rules refuse; `isWhole` is then false. */
 export function railsOf(offering: string): Offering & { readonly isWhole: boolean } {
   const { rails }: { rails?: unknown } = Object(JSON.parse(offering));
   const lines = Array.isArray(rails) ? rails.map((line) => rail.safeParse(line)) : [];
@@ -118,7 +118,7 @@ type Quote =
   | { readonly kind: 'outside_limits'; readonly rail: Rail }
   | { readonly kind: 'too_fine'; readonly decimals: number };
 
-/** Quotes a partner's amount (decimal string), or why it gives none. */
+/** Quotes the amount that the customer receives (decimal string), or says why there is no quote. */
 export function quoteOf({ rails }: Offering, wanted: Wanted): Quote {
   const sold = rails.filter(
     (one) =>
@@ -135,7 +135,7 @@ export function quoteOf({ rails }: Offering, wanted: Wanted): Quote {
   // No account can be credited with 10.005 EUR or 1.5 JPY.
   if ((/\.(\d*?)0*$/.exec(wanted.fromAmount)?.[1] ?? '').length > most) return { kind: 'too_fine', decimals: most };
   const toAmount = received(fitting, wanted.fromAmount);
-  // Nothing, or more than an amount can hold.
+  // Zero, or more digits than an amount may have.
   if (toAmount === '0' || !isDecimal(toAmount)) return { kind: 'outside_limits', rail: fitting };
   return { kind: 'quote', toAmount };
 }

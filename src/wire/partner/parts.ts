@@ -5,9 +5,9 @@ import { DECIMAL_FORM } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';
 
-/** Parts that the service's schemas share: every text has an end, every number a range. */
+/** Parts that the service's schemas share: every text has a maximum length, every number a range. */
 
-/** A text of 1 to `most` characters, one of which can be seen. */
+/** A text of 1 to `most` characters, at least one of them visible. */
 export const text = (most: number) =>
   z
     .string({ error: 'must be a string.' })
@@ -23,7 +23,7 @@ export const decimalString = z
   .string({ error: 'must be a decimal in a string, such as "10.50".' })
   .regex(DECIMAL_FORM, 'must be a decimal such as "10.50": not negative, with at most 18 digits and 18 decimals.');
 
-/** ISO 3166-1 alpha-3, of the list. */
+/** A country's code in ISO 3166-1 alpha-3. */
 export const countryCode = z
   .string({ error: 'must be a country code.' })
   .superRefine((given, context) => {
@@ -35,12 +35,12 @@ export const countryCode = z
   })
   .meta({ pattern: '^[A-Z]{3}$' });
 
-/** Codes of currencies, payment methods and networks: `USD`, `SOLANA_USDC`, `BRA_PIX`; case counts. */
+/** A case-sensitive code of a currency, payment method or network: `USD`, `SOLANA_USDC`, `BRA_PIX`. */
 export const codeName = z
   .string({ error: 'must be a code.' })
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be a code of letters, digits and _.');
 
-/** A whole number; ProtoJSON also writes it as a text. */
+/** A whole number, which ProtoJSON may also write as text. */
 export const wholeNumber = (least: number, most: number) =>
   z
     .preprocess(

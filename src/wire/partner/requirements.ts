@@ -4,7 +4,7 @@ import { identifier, text, wholeNumber } from './parts.ts';
 
 export const MOST_AGE_DAYS = 3_650;
 
-/** Requirements and what fulfils them (spec/partner-service.md, Customer requirement; CONTRACT, section 12). */
+/** Requirements, and the data that meets them (spec/partner-service.md, Customer requirement; CONTRACT, section 12). */
 
 const complianceStatus = z.enum([
   'COMPLIANCE_STATUS_PENDING',
@@ -62,7 +62,7 @@ export const sentCustomerData = z.record(z.string(), z.unknown(), {
   error: 'must be an object with exactly one kind of data.',
 });
 
-/** SubmitCustomerData and AcceptTerms are ours. Each item is checked by the rules of its own kind (customer-data/). */
+/** SubmitCustomerData and AcceptTerms are our own calls. The rules of its kind (customer-data/) check each item. */
 export const submitCustomerDataRequest = z.strictObject({
   data: z
     .array(sentCustomerData, { error: 'must be a list of customer data.' })

@@ -20,7 +20,7 @@ const depositFields = Object.fromEntries(DEPOSIT_FIELDS.map((field) => [field, l
 export const depositInstructions = z.strictObject(depositFields);
 export type DepositInstructions = z.output<typeof depositInstructions>;
 
-/** The same with the sample's synonyms, made one. Both names of one field at once are refused. */
+/** Deposit instructions as sent: renames synonyms of the specification's sample, and refuses a field given twice. */
 export const depositInstructionsInput = z
   .strictObject({
     ...depositFields,
@@ -52,7 +52,7 @@ export type ReturnDetails = z.output<typeof returnDetails>;
 
 const rfc3339 = z.iso.datetime();
 
-/** An order. `customerFacingReason` and `version` are ours. */
+/** An order. `customerFacingReason` and `version` are not in the specification. */
 export const order = z.strictObject({
   id: z.string(),
   customerId: z.string().optional(),
@@ -93,11 +93,11 @@ export const updateOrderRequest = z.strictObject({
 });
 export type UpdateOrderRequest = z.output<typeof updateOrderRequest>;
 
-/** `allowedStatuses` is ours: where the order may go from here. */
+/** `allowedStatuses`, which is not in the specification, lists the statuses that may come next. */
 export const updateOrderResponse = z.strictObject({ order, allowedStatuses: z.array(orderStatus) });
 export type UpdateOrderResponse = z.output<typeof updateOrderResponse>;
 
-/** `pageSize` and `pageToken` are ours. */
+/** `pageSize` and `pageToken` are not in the specification. */
 export const getOrdersRequest = z.strictObject({
   status: orderStatus.optional(),
   pageSize: wholeNumber(1, 200).default(50),
@@ -112,7 +112,7 @@ export const getOrdersResponse = z.strictObject({
 });
 export type GetOrdersResponse = z.output<typeof getOrdersResponse>;
 
-/** `includeHistory` is ours. */
+/** `includeHistory` is not in the specification. */
 export const getOrderDetailsRequest = z.strictObject({
   orderId: identifier,
   includeHistory: z.boolean({ error: 'must be true or false.' }).default(false),
@@ -125,9 +125,9 @@ export const orderChange = z.strictObject({
   toStatus: orderStatus,
   fields: z.array(z.string()),
   at: rfc3339,
-  /** `key:` and the id of the key that made the change, or `platform`. */
+  /** `key:` and the id of the key that made the change, `platform`, or `seed` in a demo. */
   actor: z.string().optional(),
-  /** The values that the fields had before, where they had one. */
+  /** The previous values of the fields that had one. */
   previous: updateOrderRequest
     .omit({ orderId: true, status: true, depositInstructions: true })
     .extend({ depositInstructions: depositInstructions.optional() })
@@ -135,7 +135,7 @@ export const orderChange = z.strictObject({
 });
 export type OrderChange = z.output<typeof orderChange>;
 
-/** `allowedStatuses` and `history` (oldest first, when asked for) are ours. */
+/** `allowedStatuses` and `history` (oldest first, if requested) are not in the specification. */
 export const getOrderDetailsResponse = z.strictObject({
   order,
   allowedStatuses: z.array(orderStatus),
