@@ -7,7 +7,7 @@ export interface RouteTable<C, O = unknown> {
   readonly routes: readonly Route<C, O>[];
   readonly tag?: string;
   readonly security?: Security;
-  /** Refusals of every route of this table, besides those of any call. */
+  /** Refusals that every route of this table can give, besides those common to all tables. */
   readonly codes?: readonly ProblemCode[];
   /** The refusal for a path without a route. */
   readonly unknown: ProblemCode;

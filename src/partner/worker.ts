@@ -18,7 +18,7 @@ interface WorkerRun {
   readonly nextDueAtMs: number | null;
 }
 
-/** Finds when work of this environment is next due; the other's may be in the same database. Loads none of its code. */
+/** When work of this environment is next due (the database may also hold the other's). Loads none of its code. */
 export async function partnerDueAtMs(ports: DuePorts & Pick<PartnerPorts, 'demo'>): Promise<number | null> {
   const jobs = jobsOf(ports.demo).map((job, place) => [`job_${place}`, job.due(ports)]);
   return earliest(Object.values(await dueOf(ports.store, Object.fromEntries(jobs))));

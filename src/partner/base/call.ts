@@ -32,7 +32,7 @@ export interface Call {
   readonly idempotency: IdempotencyHandle | null;
   /**
    * Runs a change in one immediate transaction. With an Idempotency-Key, the transaction also saves the answer; a
-   * repeated key gets that answer, and `work` does not run. A problem rolls everything back, and is then saved alone.
+   * repeated key gets that answer, and `work` does not run. A problem rolls all back, and is then saved as the answer.
    * @param turns name what `work` reads before it writes (`inTurn`)
    */
   write<T extends object>(turns: readonly string[], work: (tx: Tx) => Promise<T>): Promise<T>;

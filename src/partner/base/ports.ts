@@ -56,8 +56,9 @@ export interface PartnerDemo {
 export interface PartnerOptions {
   /** How long an Idempotency-Key is remembered. */
   readonly answersKeptMs: number;
-  /** How long a customer's token works by default, and at most. */
+  /** How long a customer's token works by default. */
   readonly tokenLifeMs: number;
+  /** How long a customer's token may work at most. */
   readonly longestTokenLifeMs: number;
   /** A JSON file with the compliance policy; the shipped policy if undefined. */
   readonly compliancePolicyFile: string | undefined;

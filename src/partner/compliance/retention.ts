@@ -111,7 +111,7 @@ const openOrders = (store: Store) =>
     .where('mine.creation', 'in', ['creating', 'created'])
     .where((is) => is.or([is('mine.status', 'is', null), is('mine.status', 'not in', OVER)]));
 
-/** Removes what was found, but checks age again: data may have been given or used since, or an order changed. */
+/** Removes the found rows that are still old: data may have been given or used since, or an order changed. */
 const remove = (store: Store, found: Found, sinceMs: number, nowMs: number): Promise<void> =>
   inTurn(store, [], async (tx) => {
     if (found.data.length > 0)

@@ -62,7 +62,7 @@ const AMERICAS: TaxRules = {
   },
   BRA: { CPF: cpf, CNPJ: cnpj },
   MEX: {
-    // The homoclave's check digit is not checked: the tax office itself has issued numbers that fail it.
+    // The homoclave's check digit is ignored: the tax office itself has issued numbers that fail it.
     RFC: taxRule(/^[A-ZÑ&]{3,4}\d{6}[A-Z0-9]{2}[A0-9]$/, (code) => isRealDay(code.slice(-9, -3))),
     CURP: taxRule(/^[A-Z][AEIOUX][A-Z]{2}\d{6}[HMX][A-Z]{2}[B-DF-HJ-NP-TV-ZÑ]{3}[A-Z0-9]\d$/, isCurp),
   },

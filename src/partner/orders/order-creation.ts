@@ -126,7 +126,7 @@ function ending(at: PartnerPorts, row: OrderRow): Problem {
   return ended?.kind === 'faulty' ? problem('partner_answer_invalid', { detail: names(row) }) : unavailable(at, row);
 }
 
-/** The problem's `Retry-After` is the partner's own or the time to the worker's next try, at most ten minutes. */
+/** The problem's `Retry-After` is the partner's own, or the time until the worker's next try; at most ten minutes. */
 function unavailable({ secrets, clock }: PartnerPorts, row: OrderRow): Problem {
   const ended = noteOf(secrets, row).ended;
   const atMs = ended?.kind === 'again' ? ended.retryAtMs : (row.due_at_ms ?? undefined);

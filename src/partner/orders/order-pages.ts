@@ -87,7 +87,7 @@ export async function orderDetails(
 
 const MOST_LISTED = 200;
 
-/** Lists orders (or one) that the service itself put in ERROR, until their partner moves them; oldest first. */
+/** Lists orders that the service put in ERROR until their partner moves them, oldest first. @param orderId only this */
 export async function ordersInError(store: Store, environment: PartnerEnvironment, orderId?: string) {
   const rows = await store
     .selectFrom('partner_orders')

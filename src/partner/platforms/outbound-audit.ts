@@ -82,7 +82,7 @@ export function createOutboundAudit({ store, secrets, ids }: Pick<PartnerPorts, 
   };
 }
 
-/** Cuts bytes at the limit. Returns them as text, or in base64 if they are not UTF-8, so that nothing is lost. */
+/** Cuts bytes at the limit, and returns them as text, or in base64 if they are not UTF-8. */
 function cappedText(bytes: Uint8Array): string {
   const kept = Buffer.from(bytes.subarray(0, MOST_AUDIT_BYTES));
   const text = kept.toString('utf8');

@@ -225,7 +225,7 @@ function retryAfterOf(header: string | null, nowMs: number): number | null {
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
 }
 
-/** @param begunAt the platform's address when the order was begun; null for orders older than that record */
+/** @param begunAt the platform's address when the order was begun; null for orders older than that column */
 export const outboundPartner = (ports: SecretPorts, row: PartnerRow, begunAt: string | null): OutboundPartner => ({
   partnerId: row.partner_id,
   platformUrl: begunAt ?? row.platform_url,

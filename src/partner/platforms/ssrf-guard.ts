@@ -21,7 +21,7 @@ export function isPublicAddress(address: string): boolean {
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_PLATFORM) return false;
   if (!(parsed instanceof ipaddr.IPv6)) return true;
-  // Only 2000::/3 is handed out.
+  // Only 2000::/3 is assigned so far.
   if (((parsed.parts[0] ?? 0) & 0xe000) !== 0x2000) return false;
   const isIsatap = ((parsed.parts[4] ?? 0) & ~0x0200) === 0 && parsed.parts[5] === 0x5efe;
   return !isIsatap;

@@ -34,7 +34,7 @@ export type PartnerOffer = z.output<typeof partnerOffer>;
 export const getAvailablePartnersResponse = z.strictObject({ partners: z.array(partnerOffer) });
 export type GetAvailablePartnersResponse = z.output<typeof getAvailablePartnersResponse>;
 
-/** CreateOrder is our own procedure. */
+/** CreateOrder is not in the specification. */
 export const createOrderRequest = z.strictObject({
   partnerId: identifier,
   countryCode,

@@ -62,7 +62,7 @@ export const sentCustomerData = z.record(z.string(), z.unknown(), {
   error: 'must be an object with exactly one kind of data.',
 });
 
-/** SubmitCustomerData and AcceptTerms are our own calls. The rules of its kind (customer-data/) check each item. */
+/** SubmitCustomerData and AcceptTerms are not in the specification. customer-data/ checks the items by kind. */
 export const submitCustomerDataRequest = z.strictObject({
   data: z
     .array(sentCustomerData, { error: 'must be a list of customer data.' })
