@@ -15,8 +15,8 @@ const DEFAULT_ROWS = 24;
 
 /**
  * Draws a few lines on a terminal that change in place: the provisional list while slower offers land. Each frame is
- * one write over the one before. A line is overwritten before its rest is erased, so that nothing flickers. The rows of
- * the last frame are counted by the present width, since a terminal that was made narrower has wrapped it.
+ * one write over the last. A line is overwritten before its rest is erased, so that nothing flickers. The height of the
+ * last frame depends on the present width: a terminal that was made narrower has wrapped it.
  */
 export function createLive(output: Output) {
   let last: readonly string[] = [];

@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** An output of the tool: a stream of the process or, in tests, memory with settable terminal flags. */
 export interface Output {
   readonly isTTY: boolean;
-  /** null off a terminal. */
+  /** Null off a terminal. */
   readonly columns: number | null;
   /** Lines of the terminal, if known. */
   readonly rows?: number | null;
@@ -64,7 +64,7 @@ export type StepLine<T> = (Choice<T> & { readonly number?: string }) | { readonl
 /** A key that changes which lines there are, and in what order. */
 export interface StepKey {
   readonly key: string;
-  /** Its effect and state: `sort: price`. */
+  /** The effect and state of the key: `sort: price`. */
   label(): string;
   press(): void;
 }
@@ -168,7 +168,7 @@ function placeOfProcess(): string {
   return `tty${fstatSync(terminal).rdev}.${shell}`;
 }
 
-/** The shell of the terminal, whatever runs between it and a command: terminals reuse names. Only Linux tells it. */
+/** The shell of the terminal, whatever runs between it and a command: terminals reuse names. Linux only. */
 function sessionLeader(): string | null {
   try {
     const said = readFileSync('/proc/self/stat', 'latin1');

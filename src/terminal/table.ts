@@ -6,7 +6,7 @@ interface Column {
   readonly align?: 'right';
   /** True for text of any length, which is cut if the table would be wider than the screen. */
   readonly cuts?: boolean;
-  /** Lets the column be left out if there is no room: 1 is the last to go. Columns of one rank stay or go together. */
+  /** Makes the column optional: without room, 1 is the last to go. Columns of one rank stay or go together. */
   readonly rank?: number;
 }
 

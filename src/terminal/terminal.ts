@@ -170,7 +170,7 @@ export async function openTerminal(
   };
 }
 
-/** Breaks a line between words, however narrow the terminal is; some terminals do not tell their width. */
+/** Breaks a line between words to fit the terminal, if its width is known. */
 const fitted = (line: string, on: Output): string => (on.isTTY && on.columns ? brokenLine(line, on.columns) : line);
 
 /** True if the screen shows our own colours and links. */
@@ -190,7 +190,7 @@ async function screenOf(
       settings.plain,
       isRealMoney,
     ),
-    // Measured anew: a terminal may be resized while something waits.
+    // Not a constant: a terminal may be resized while something waits.
     get width() {
       return screenWidth(stream);
     },
@@ -298,7 +298,7 @@ export function createProgress(
   let current: string | null = null;
   let spinner: { text: string; stop(): unknown; clear(): unknown; render(): unknown } | null = null;
   let loading = false;
-  /** By the monotonic clock: the beginning of the phase, and of the whole wait. */
+  /** Monotonic times at which this phase, and the whole wait, began. */
   let phaseAtMs = 0;
   let waitAtMs: number | null = null;
   let ticking: NodeJS.Timeout | null = null;

@@ -20,7 +20,7 @@ export const hoursAndMinutes = (minutes: number): string =>
 
 const clockTime = (local: string): string => local.slice(11, 16);
 
-/** Whole days between two local dates: 1 where the arrival is on the next day. */
+/** Whole days between two local dates: 1 if the arrival is on the next day. */
 const daysBetween = (from: string, to: string): number =>
   Math.round((Date.parse(`${to.slice(0, 10)}Z`) - Date.parse(`${from.slice(0, 10)}Z`)) / DAY_MS);
 
@@ -52,7 +52,7 @@ export const dayAndMonth = (date: string): string => dayName(date).split(' ').sl
 export const momentText = (instant: string | null | undefined, nowMs: number): string =>
   `${utcTime(instant)} (${fromNow(instant, nowMs)})`;
 
-/** How far an instant is from now: `in 29 min`, `3 min ago`. */
+/** The time between now and an instant: `in 29 min`, `3 min ago`. */
 export function fromNow(instant: string | null | undefined, nowMs: number): string {
   if (!isInstant(instant)) return '–';
   const seconds = Math.round((Date.parse(instant) - nowMs) / 1000);

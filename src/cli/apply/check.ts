@@ -129,7 +129,7 @@ function statusOf(text: string | undefined, tell: Tell): OrderStatus | undefined
   return undefined;
 }
 
-/** Reads the deposit instructions. A synonym and the field that it stands for exclude each other. */
+/** Reads the deposit instructions; a synonym and the field that it means exclude each other. */
 function depositOf(text: (field: string) => string | undefined, tell: Tell) {
   const given = groupOf('depositInstructions', text);
   for (const [synonym, name] of Object.entries(DEPOSIT_SYNONYMS)) {

@@ -4,8 +4,8 @@ import { writeOnce } from '../../kernel/storage.ts';
 import { csvLine, type FileForm, MARK, parsedJson, plainText, type ReadRows, type RowIssue } from './read.ts';
 
 /**
- * Returns the whole file with every certain correction, since rows of one order must stay together. If rows stay wrong,
- * a first column or field (`mistake`) says why.
+ * Returns the whole file, since rows of one order must stay together, with every correction that is certain. If rows
+ * stay wrong, a first column or field (`mistake`) says why.
  * @returns null if a part of the file could not be read, or nothing would change
  */
 export function correctedText(text: string, { form }: ReadRows, issues: readonly RowIssue[]) {

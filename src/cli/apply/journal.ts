@@ -171,8 +171,8 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Lets one process at a time work on a result file; takes over the lock of a dead process. Without the lock the
- * idempotency keys would still keep rows from being applied twice, but results would be written twice.
+ * Lets one process at a time work on a result file; takes over the lock of a dead process. Without the lock the keys
+ * would still keep rows from being applied twice, but results would be written twice.
  * @throws Problem `apply_conflict`, or `file_unreadable` if nothing can be written
  */
 export async function lockFile(resultsFile: string): Promise<() => Promise<void>> {

@@ -85,7 +85,7 @@ function refusalWords(refusal: MoveRefusal): string {
   return `${from} cannot go to ${to}${because}${only}`;
 }
 
-/** The statuses that may follow, whether or not the funds were seen. */
+/** The statuses that may follow a status, whether or not the funds were seen. */
 export const statusesAfter = (status: OrderStatus): OrderStatus[] => allowedFrom({ status, funds: null });
 
 /** Counts the rows of each kind of move, the most frequent first. */
@@ -100,13 +100,13 @@ export function planSummary(plan: readonly PlannedRow[]) {
 
 /**
  * Reads what the rules of UpdateOrder need to know of an order. Another deployment sends neither history nor allowed
- * statuses; then the status alone may not tell whether the funds were seen (null).
+ * statuses; then the status alone may leave open whether the funds were seen (null).
  */
 export function standingOf({ order, allowedStatuses, history }: GetOrderDetailsResponse): OrderStanding {
   const { status } = order;
   const reached = new Set([status, ...(history ?? []).map(({ toStatus }) => toStatus)]);
   const seen = order.sourceTransactionId !== undefined || [...reached].some((one) => FUNDED.has(one));
-  // IN_REVIEW and ERROR do not tell, but REFUNDING may follow them only once the funds were seen.
+  // IN_REVIEW and ERROR leave it open, but allow REFUNDING only once the funds were seen.
   const isKnown = history !== undefined || (status !== 'IN_REVIEW' && status !== 'ERROR');
   const byMoves = isKnown ? false : (allowedStatuses?.includes('REFUNDING') ?? null);
   return {

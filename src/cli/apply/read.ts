@@ -65,7 +65,7 @@ export interface RawRow {
   readonly line: number;
   readonly values: ReadonlyMap<FieldPath, unknown>;
   readonly written?: WrittenRow;
-  /** True if the row has an unknown field, which is an issue of its own. */
+  /** True if the row also has an unknown field, which is reported separately. */
   readonly hasUnknown: boolean;
 }
 
@@ -73,9 +73,9 @@ export interface RawRow {
 export interface WrittenRow {
   /** The CSV column, or the character at which an NDJSON field begins, from 1; null for a missing field. */
   columnOf(field: FieldPath): number | null;
-  /** The name of the field in the CSV header. Null for NDJSON, where each row has names of its own. */
+  /** The name of the field in the CSV header. Null for NDJSON, where the names differ from row to row. */
   nameOf(field: FieldPath): string | null;
-  /** Writes the row with these values instead of its own. */
+  /** Writes the row with some values replaced. */
   corrected(values: ReadonlyMap<FieldPath, string>): string;
 }
 
@@ -100,7 +100,7 @@ export interface ReadRows {
   readonly form?: FileForm;
 }
 
-/** How a file is written. */
+/** The form in which a file is written. */
 export interface FileForm {
   /** Null for NDJSON. */
   readonly delimiter: string | null;
@@ -110,7 +110,7 @@ export interface FileForm {
   readonly markColumn: number;
 }
 
-/** Words of an issue about an unknown field. */
+/** The message about an unknown field. */
 export function unknownField(name: string): string {
   const near = didYouMeanOneOf(fieldsNear(name));
   return `is not a known field${near && `. ${near}`}`;
@@ -323,7 +323,7 @@ function readNdjson(text: string): ReadRows {
     }
     const read = rowOf(at, parsed, writtenJson(source, parsed));
     rows.push(...read.rows);
-    // Of two fields with one name JSON.parse keeps the last; another reader might take the first.
+    // If a name is repeated, JSON.parse keeps the last value; another reader might take the first.
     const repeated = repeatedName(source);
     if (repeated !== null) issues.push({ ...at, field: repeated, message: 'is given twice' });
     issues.push(...read.issues);
@@ -361,7 +361,7 @@ function brokenAt(source: string): number | null {
   }
 }
 
-/** Finds a field by its own name, without its group: of two fields `reason` the first one in the line. */
+/** Finds a field by its name without the group; of two fields called `reason` it finds the first one in the line. */
 const writtenJson = (source: string, parsed: Record<string, unknown>): WrittenRow => ({
   columnOf(field) {
     const named = [...source.matchAll(/"([^"\\]*)"\s*:/g)].find(
@@ -400,7 +400,7 @@ function fieldsOf(
 ) {
   const groups = new Set<string>();
   for (const [name, value] of Object.entries(given)) {
-    // As in ProtoJSON, null is unset.
+    // In ProtoJSON null means unset.
     if (value === null || (!group && squashed(name) === MARK)) continue;
     const whole = group ? `${group}.${name}` : name;
     const nested = group ? null : groupNamed(name);

@@ -65,9 +65,9 @@ export function refusedEarlier(
 }
 
 /**
- * Sends the open rows. Rows of one order are sent one after the other, in the order of the file, until one is refused;
- * several orders are sent at once. The journal notes each row before it is sent and after it is answered.
- * @returns the problem that stopped the run early, such as the network or a refused key; null if nothing did
+ * Sends the open rows. Rows of one order go one after the other, in the order of the file, until one is refused;
+ * several orders go at once. The journal notes each row before it is sent and after it is answered.
+ * @returns the problem that ended the run early, such as the network or a refused key; null if none did
  */
 export async function runRows(task: RunTask, ports: RunPorts): Promise<{ readonly stopped: Problem | null }> {
   const { journal, clock, signal } = ports;

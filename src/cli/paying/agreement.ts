@@ -7,8 +7,7 @@ import type { Session } from '../session/index.ts';
 type Standing = Awaited<ReturnType<typeof standingOf>>;
 
 /**
- * Compares an intent with what was agreed to in this home: whether it was created here, and a sentence for each
- * difference.
+ * Compares an intent with what was agreed to here: whether this home created it, and a sentence for each difference.
  * @param named the refund wallet that the person has named, or null
  * @param pays true if this command pays, so that a key on standard input is read
  */

@@ -21,7 +21,7 @@ const isSilent = (error: unknown): error is Problem =>
   error.code !== 'cluster_failed' &&
   (error.kind.exit === 7 || isProblem(error, 'internal_error', 'intent_not_found'));
 
-/** Programs that may hold the escrow: the one of the intent's creation, those of the settings, the embedded one. */
+/** Programs that may hold the escrow: the one noted with the intent, the configured ones, the embedded one. */
 export async function programsOf(session: Session, intentId: string): Promise<Address[]> {
   const { ESCROW_PROGRAM_ID } = await loadAddress();
   const created = (await (await session.store()).intent(intentId))?.terms?.escrow?.program;

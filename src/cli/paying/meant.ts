@@ -48,7 +48,7 @@ export const fareNoted = async ({ session, terminal }: CommandContext, intent: I
 
 type Row = NonNullable<ReturnType<CommandContext['session']['recentOffers']['row']>>;
 
-/** The newest intent of a row. */
+/** The newest intent that a row of a list leads to. */
 async function notedOf({ session }: CommandContext, row: Row): Promise<NotedIntent | undefined> {
   const store = await session.store();
   return 'intentId' in row ? store.intent(row.intentId) : store.notedOf({ by: 'offer', is: row.offerIds });

@@ -22,8 +22,8 @@ const LONGEST_WAIT_MS = 120_000;
 const MOST_FAILURES = 5;
 
 /**
- * Polls for the offers that land after the first answer (POST /air/search-updates, free) until the search is complete.
- * Hands each portion to `landed` once, with what the filters hid of it. Tries again while the service is briefly away.
+ * Polls for the offers that land after the first answer (POST /air/search-updates, free) until there are no more. Hands
+ * each portion to `landed` once, with what the filters hid of it. Retries while the service is briefly away.
  */
 export async function followArrivals(
   { clock, signal }: CommandContext,

@@ -17,7 +17,7 @@ interface DateRules {
   readonly nowMs: number;
   /** The earliest day for a weekday or a day without a year; default: today. */
   readonly from?: string | undefined;
-  /** True for a birthday or the expiry of a passport, whose year cannot be guessed. */
+  /** True for a birthday or the expiry of a passport: the year cannot be guessed. */
   readonly needsYear?: boolean;
 }
 
@@ -191,7 +191,7 @@ function dayFrom(nowMs: number, days: number): string {
   return isoDay(Date.UTC(here.getFullYear(), here.getMonth(), here.getDate() + days, 12));
 }
 
-/** The same day of a later month, or the last one of a shorter month. */
+/** The same day of a later month, or the last day if that month is shorter. */
 function monthsFrom(nowMs: number, months: number): string {
   const here = new Date(nowMs);
   const [year, month] = [here.getFullYear(), here.getMonth() + months];

@@ -9,12 +9,12 @@ import { type Cluster, type ClusterSettings, SOLANA_NETWORKS } from '../../solan
 import type { Terminal } from '../../terminal/index.ts';
 import { type Environment, type Profile, settingsIn } from '../settings/index.ts';
 
-/** Options of `serve` beyond the environment. */
+/** Options of `serve` that do not come from the environment. */
 export type LocalOptions = Pick<
   ServiceOptions,
   'airlines' | 'log' | 'meter' | 'cluster' | 'isMainnetMeant' | 'stopping' | 'migrating' | 'acceptsChanges'
 > & {
-  /** The options of the command line, for the settings that they give. */
+  /** The options of the command line, from which settings are read. */
   readonly flags?: object;
   /** True if the partner service takes live keys. */
   readonly live?: boolean | undefined;
@@ -46,7 +46,7 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
     doors: {
       /** The service of this process, whatever the profile: `serve` and `demo`. */
       openLocal,
-      /** The operator's desk for a cluster: the one of an RPC address, of the settings, or the home's own. */
+      /** The operator's desk for a cluster: at an RPC address, in the settings, or the home's own. */
       clusterDesk,
       /** The sandbox partner platform: `sandbox platform`. */
       openPlatform: async (options: Omit<PlatformOptions, 'home' | 'clock'>) => {
@@ -172,7 +172,7 @@ export function partnerSettings(
   };
 }
 
-/** Where pages and mails go; undefined when nothing is set. @throws Problem `usage` */
+/** Settings of the ways out for pages and mails; undefined if none is set. @throws Problem `usage` */
 function notifySettings(setting: ReturnType<typeof settingsIn>): ServiceOptions['notify'] {
   const settings = {
     smtpUrl: setting('smtp_url'),

@@ -36,7 +36,7 @@ interface Page {
   readonly from: string;
 }
 
-/** Number of places whose pages are kept: a script that runs every minute takes none from a terminal. */
+/** Most pages kept of terminals and of other places: a script that runs every minute drops no page of a terminal. */
 const MOST_TERMINALS = 6;
 const MOST_OTHERS = 6;
 
@@ -47,7 +47,7 @@ export function openPages<T extends object>(path: string, warn: (text: string) =
   const file = openNotebook<T & Page & { readonly others: readonly (T & Page)[] }>(path, warn);
   const pages = (): (Partial<T> & Page)[] => {
     const { others = [], ...newest } = file.read() ?? {};
-    // A file of an earlier version names no place.
+    // Files of earlier versions name no place.
     return [{ from: '', ...newest } as Partial<T> & Page, ...others];
   };
   return {

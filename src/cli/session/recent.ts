@@ -45,7 +45,7 @@ interface Pages {
   hasOthers(): boolean;
 }
 
-/** What to do instead of naming a row that does not exist. */
+/** The advice for a row that does not exist. */
 type Instead = Required<Pick<ProblemOptions, 'fix' | 'next'>>;
 
 const INSTEAD_OF_OFFER: Instead = { fix: 'Search again, or give the offer id.', next: [farelock`help search`] };
@@ -58,7 +58,7 @@ export type RecentOffers = ReturnType<typeof openRecentOffers>;
 
 /**
  * Opens the last list of each place: the numbers on its screen, and enough of each offer to recognise it. A file of the
- * home, replaced whole: of two searches at the same moment only one is kept.
+ * home, replaced whole: of two searches at once one is kept.
  * @param place the terminal or parent process of this command (Streams)
  */
 export function openRecentOffers(path: string, warn: (text: string) => void, place?: string) {
@@ -188,7 +188,7 @@ function intentRows({
       const { intents, numbered } = read();
       if (intents.length === 0) {
         const offerId = resolve(idOrNumber, INSTEAD_OF_INTENT);
-        // A lowcost flight is locked by a fare of its menu.
+        // The lock of a lowcost flight names a fare of its menu.
         return { offerIds: [offerId, ...Object.values(numbered).filter((one) => one.startsWith(`${offerId}##`))] };
       }
       const intentId = intents[Number(idOrNumber) - 1];

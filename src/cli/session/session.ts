@@ -21,7 +21,7 @@ import { openWallet } from './wallet.ts';
 interface FlightsOptions {
   /** The payment that the person has just agreed to: a booking, or one call of several. */
   readonly agreed?: Agreed;
-  /** True for a client without a key, whose paid calls end with what would be signed. */
+  /** True for a client without a key: its paid calls end with what would be signed. */
   readonly plan?: true;
 }
 

@@ -27,7 +27,7 @@ export async function connectWallet(session: ClusterDoor) {
   return {
     connection,
     key: (address: string) => new web3.PublicKey(address),
-    /** One JSON-RPC call that web3.js does not know. */
+    /** Sends one JSON-RPC call that web3.js does not know. */
     call: (method: string, parameters: readonly unknown[]) => rpcCall(url, fetch, method, parameters),
   };
 }

@@ -7,7 +7,7 @@ import { SETTING_NAMES, SETTINGS, type Setting, type SettingName } from './table
 
 export const rowOf = (name: SettingName): Setting => SETTINGS[name];
 
-/** The value of a setting, as its reader makes it. */
+/** The type of the value that the reader of a setting returns. */
 type ValueOf<Name extends SettingName> = NonNullable<ReturnType<(typeof SETTINGS)[Name]['read']>>;
 
 export type SettingTexts = Partial<Record<SettingName, string>>;

@@ -17,7 +17,7 @@ interface About {
   readonly example: string;
   /** True if a refusal may repeat the text, because it is never a secret. */
   readonly isRepeated?: true;
-  /** Its values, or the likely ones. */
+  /** All values, or the likely ones. */
   readonly choices?: readonly string[];
   readonly isPath?: true;
   /** True if a file may have it as an array. */
@@ -107,7 +107,7 @@ export const httpAddress = reader('an http address', 'https://facilitator.exampl
   /^https?:$/.test(urlIn(text)?.protocol ?? '') ? text : undefined,
 );
 
-/** Where to listen: a host and a port, an IPv6 address in brackets. */
+/** An address to listen at: a host and a port, an IPv6 address in brackets. */
 export const listenAddress = reader('a host and a port', '127.0.0.1:9464', (text) => {
   const [, host = '', port = ''] = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(text) ?? [];
   return host !== '' && Number(port) < 65_536 ? { host: host.replace(/^\[|\]$/g, ''), port: Number(port) } : undefined;

@@ -132,7 +132,7 @@ function ownSettings(profile: Resolved, home: string, user: UserSettings | null)
   });
 }
 
-/** Applies the limits of a project that are lower, and those of its hosts that the user's list has too. */
+/** Applies a project's limits that are lower than the user's; its hosts count if the user's list, if any, has them. */
 function lowerLimits(values: Map<KeptName, Resolved>, project: ProjectSettings | null): void {
   if (project === null) return;
   const set = (name: KeptName, value: string) =>

@@ -9,8 +9,8 @@ import { keypair, type Reader, webAddress } from './readers.ts';
 const MOST_BYTES = 65_536;
 
 /**
- * Reads the settings of the Solana CLI, `~/.config/solana/cli/config.yml`, but only for a profile whose cluster is
- * `solana-config`: another tool's settings must not spend money here unasked.
+ * Reads the settings of the Solana CLI, `~/.config/solana/cli/config.yml`. Called only for a profile whose cluster is
+ * `solana-config`: settings of another tool must not spend money unasked.
  * @throws Problem `settings_invalid` naming file and key
  */
 export async function readSolanaCliConfig(environment: Environment) {

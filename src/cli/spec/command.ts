@@ -34,7 +34,7 @@ export type Effect = 'reads' | 'pays' | 'changes' | 'local' | 'runs';
 
 /** An argument or an option. */
 export interface ParameterSpec {
-  /** As the help writes it: `<from>`, or `--limit <n>`. */
+  /** The flags in the notation of the help: `<from>`, or `--limit <n>`. */
   readonly flags: string;
   readonly description: string;
   /** Turns the text into the value; by default the text itself. */

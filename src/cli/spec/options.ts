@@ -41,7 +41,7 @@ const matching = (pattern: string, want: string) =>
     return value;
   });
 
-/** Reads one of the choices, in full or by a beginning that no other has; a refusal names the likely one, or all. */
+/** Reads one of the choices, in full or by a unique beginning; a refusal names the likely one, or all. */
 const among = <T extends string>(choices: readonly T[], written: (value: string) => string) =>
   shaped({ type: 'string', enum: choices }, (value, flag): T => {
     const wanted = written(value);

@@ -63,7 +63,7 @@ const whole = (name: string, schema: object): object => ({
   ...schema,
 });
 
-/** One of several documents, each under its kind; `plan` is that of --dry-run. */
+/** A schema of several documents, each under its kind; `plan` is that of --dry-run. */
 const either = (kinds: Readonly<Record<string, z.ZodType>>): object => ({
   anyOf: Object.keys(kinds).map((kind) => ({ $ref: `#/$defs/${kind}` })),
   $defs: Object.fromEntries(Object.entries(kinds).map(([kind, schema]) => [kind, plain(schema)])),

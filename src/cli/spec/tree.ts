@@ -137,13 +137,13 @@ function addCommand(program: Commander, tool: ToolSpec, spec: ToolCommand, start
       spec,
       options,
       globals: program.opts<GlobalOptions>(),
-      // Its options are inferred from the spec that parsed them (command.ts).
+      // The types of the options are inferred from the spec that parsed them (command.ts).
       run: async (context) => (await spec.load())(context, options as never),
     });
   });
 }
 
-/** Passes options before a subcommand on to it: commander reads `--wait` of `search updates` as one of `search`. */
+/** Hands options before a subcommand to it: commander reads `--wait` of `search updates` as one of `search`. */
 function passOptions(parent: Commander, child: Commander): void {
   for (const one of parent.options) {
     const name = one.attributeName();

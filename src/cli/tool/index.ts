@@ -222,7 +222,7 @@ async function chosenFields({ name, spec, globals }: Invocation): Promise<string
   return wanted;
 }
 
-/** The interruption that ended a command; null also for a problem that has next steps of its own. */
+/** The interruption that ended a command; null also for a problem that names next steps itself. */
 const untoldCutOff = (error: unknown, signal: AbortSignal): Problem | null =>
   isProblem(error) && error.next.length > 0 ? null : cutOffBy(error, signal);
 
@@ -243,7 +243,7 @@ const charged = (error: Problem, session: Session): Promise<Problem> =>
     () => error,
   );
 
-/** The commands that help: those of the problem itself, else those of its code; at least one. */
+/** Commands that help, from the problem itself or from its code; at least one. */
 async function nextSteps(error: unknown, failed: Parameters<typeof nextStepsOf>[1]): Promise<readonly NextStep[]> {
   const told = isProblem(error) ? error : missingNative(error);
   if (told === null) return [{ argv: [...failed.argv, '--verbose'] }];

@@ -164,7 +164,7 @@ export interface Asked {
 
 /**
  * Asks for fields of one person. Each answer is checked at once, and asked again until it is right. Esc goes back a
- * field, and from the first one out. Typed answers stay as presets.
+ * field; from the first it returns `back`. Typed answers stay as presets.
  */
 export async function askFields(
   ask: FieldPrompts,

@@ -98,7 +98,7 @@ function checkAges(issues: readonly PassengerIssue[]): void {
   });
 }
 
-/** The rules for the next passenger; of a fare with children, those of the first seat that is left. */
+/** The rules for the next passenger; in a fare with children, for the first seat that is left. */
 export function rulesForNext(rules: PassengerRules, before: readonly TravellerFields[]): PassengerRules {
   if (!rules.ages) return rules;
   const { on, seats } = rules.ages;

@@ -83,7 +83,7 @@ interface NoticeGiven {
 
 /**
  * The line about a newer version, as of the last look. At most once a day it starts another look, for the next command.
- * The look is noted before it begins, so that a registry that never answers is asked only once a day too.
+ * The look is noted before it begins: a registry that never answers is asked once a day too.
  */
 export function updateNotice({ home, version, nowMs, look }: NoticeGiven): string | null {
   if (!existsSync(home)) return null;

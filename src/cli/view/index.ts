@@ -40,7 +40,7 @@ export const lockCommand = (offer: string, bags: readonly string[] = []) => fare
 /** The next command for an offer; an offer of the lowcost tier first has a fare menu to choose from. */
 export const offerCommand = (
   offerId: string,
-  /** Its id, or its number. */
+  /** The id or number to type. */
   short = offerId,
 ) => (isMenuOffer(offerId) ? farelock`offer ${short}` : lockCommand(short));
 

@@ -77,10 +77,10 @@ export const brandText = (fare: Fare): string =>
 
 export const yesNo = (value: boolean | null): string => (value === null ? '–' : value ? 'yes' : 'no');
 
-/** A fare of a list, with what a person types for it: `3`, or `3.2` for the second family of an itinerary. */
+/** A fare of a list, with its number to type: `3`, or `3.2` for the second family of an itinerary. */
 export type NumberedFare = Fare & { readonly number: string };
 
-/** An itinerary of a list, with those of its fares that are shown. */
+/** An itinerary of a list, with the fares that are shown. */
 export interface ListRow {
   readonly offer: Offer;
   readonly fares: readonly NumberedFare[];

@@ -37,7 +37,7 @@ export type DeskMode =
       readonly question: string;
       /** Shown while it is being done. */
       readonly doing: string;
-      /** True if `e` changes the words. */
+      /** True if there are words that `e` changes. */
       readonly hasWords: boolean;
       /** The effects of a yes. */
       lines(width: number): readonly string[];

@@ -193,7 +193,7 @@ function askedForText({ passengers = [], others_stay }: RefundCase, paint: Paint
 const travellersOf = ({ passengers = [] }: RefundCaseSummary): string =>
   travellersNamed(passengers.map(({ passenger }) => passenger));
 
-/** Where the money is, by the last transaction that moved it. */
+/** The place of the money, by the last transaction that moved it. */
 function chainText({ payout_tx_hash, timeline }: RefundCase): string | null {
   if (payout_tx_hash !== null) return `paid out in ${shortened(payout_tx_hash)}`;
   const captured = timeline.find(({ event }) => event === 'captured')?.detail;

@@ -13,15 +13,15 @@ export type Widths = Cells<Journey | Sold> & {
   readonly isStacked: boolean;
 };
 
-/** From here on a journey and a fare have room beside each other. */
+/** The least width with a journey and its fares side by side. */
 const BESIDE = 96;
-/** The widest screen with fares under their journey. */
+/** The greatest width with fares under their journey. */
 export const STACKED = BESIDE - 1;
 /** Cells of `Ref` and `Chg`, with a space each. */
 const CONDITIONS = 4 + 4;
-/** Before a fare under its journey. */
+/** Indents a fare under its journey. */
 export const INDENT = '  ';
-/** Cells of a bar that still shows legs and layovers apart, and of one that leaves room for more columns. */
+/** Least cells of a bar to show legs and layovers apart, and to leave room for more columns. */
 const GOOD_BAR = 8;
 const ROOMY_BAR = 16;
 

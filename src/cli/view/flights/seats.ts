@@ -95,7 +95,7 @@ function bandsOf(map: SeatMap, passenger: number | null) {
 }
 
 interface Shown {
-  /** Prices are those of this traveller. */
+  /** The traveller whose prices are shown; by default the lowest ones. */
   readonly passenger?: number | null | undefined;
   readonly currency: string;
   /** Seats of this flight that are chosen already. */
