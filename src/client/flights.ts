@@ -37,7 +37,7 @@ interface FlightsClientPorts {
   readonly clock?: Clock | undefined;
 }
 
-/** Recovered offers, prices and statuses stay useful this long; bought things always. */
+/** How long recovered offers, prices and statuses are useful; what was bought always is. */
 const FRESH_MS = 600_000;
 const MENU_PAUSE_MS = 1_000;
 const SHORTEST_PAUSE_MS = 50;

@@ -42,7 +42,7 @@ export interface Spender {
 export interface Spending {
   readonly kind: 'call' | 'booking';
   readonly amount: bigint;
-  /** The cost of one of several calls agreed to together. */
+  /** The cost of each call, if several are agreed to together. */
   readonly each?: bigint;
   readonly network?: string;
   readonly host?: string;
@@ -65,7 +65,7 @@ export interface SpendingPolicy extends Spender {
   readonly ask?: ((request: PaymentRequest) => Promise<boolean>) | undefined;
 }
 
-/** Atomic USDC that a driving program may sign for while it runs, counted at each signature. */
+/** Atomic USDC that a program driving the tool may sign for while it runs, counted at each signature. */
 export interface Allowance {
   left(): bigint;
   /** The reason why this amount would be refused now; null if it would be paid. */

@@ -34,7 +34,7 @@ export interface NewPayment {
 
 interface KeptAnswer {
   readonly body: unknown;
-  /** The settling transaction by the service's report. */
+  /** The settling transaction, as the service reports it. */
   readonly transaction: string | null;
   /** False for an answer that is kept as it came, and never paid for again. */
   readonly isReadable: boolean;
@@ -165,7 +165,7 @@ const keyOf = (secrets: Secrets, identity: RequestIdentity) => secrets.hmac('pay
 
 const place = (column: string, id: string) => `payments.${column}.${id}`;
 
-/** Compresses long searches and seals support codes. */
+/** Compresses answers, as searches are long, and seals them for their support codes. */
 const sealedAnswer = (secrets: Secrets, id: string, body: unknown): string =>
   secrets.encrypt(
     place('answer_sealed', id),

@@ -92,7 +92,7 @@ export interface ClientPaymentTable {
   asset: string;
   pay_to: string;
   network: string;
-  /** The settling transaction by the service's report. */
+  /** The settling transaction, as the service reports it. */
   transaction: string | null;
   /** The last height at which it can land. */
   last_valid_block_height: number;

@@ -9,7 +9,7 @@ export interface WatchTerms {
   readonly request: Readonly<Record<string, unknown>>;
   /** `LIS → BER, 20 Dec 2026` */
   readonly title: string;
-  /** A price below it is a fall. */
+  /** A price below this is a fall. */
   readonly below: number;
   readonly everyMs: number;
   readonly perLook: number;

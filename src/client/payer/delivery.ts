@@ -49,7 +49,7 @@ export interface DeliveryPorts {
   readonly cluster: () => Promise<Cluster>;
   /** Proves on chain that a payment will never land; absent: the chain can't be asked. */
   readonly neverLanded?: ((paymentId: string) => Promise<boolean>) | undefined;
-  /** Reports trouble beside an answer. */
+  /** Reports trouble that does not prevent an answer. */
   readonly warn?: ((text: string) => void) | undefined;
 }
 

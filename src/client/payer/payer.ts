@@ -93,7 +93,6 @@ async function send(
   throw problem('payment_pending', { message: 'The call could not be paid for now.', retryAfter: 60 });
 }
 
-/** Returns a kept answer that is still useful. */
 async function keptAnswer(
   journal: PaymentJournal,
   exchange: PaidExchange,
@@ -120,7 +119,7 @@ const STALE_CHALLENGE_MS = 30_000;
  * Checks, signs and journals a payment.
  * @param first the 402 that asked for it
  * @param again asks the service again
- * @returns null when another process has just signed the same request
+ * @returns null if another process just signed the same request
  */
 async function sign(
   ports: PayerPorts,
