@@ -71,7 +71,7 @@ export interface ProviderOrder {
   readonly bags?: readonly OrderedBags[] | undefined;
   /** Chosen seats; `passenger_index` counts this order's travellers. Absent: none. */
   readonly seats?: readonly WantedSeat[] | undefined;
-  /** Travellers that were cancelled alone, from 1 in the order of the passengers; their documents are left out. */
+  /** Travellers that were cancelled alone, by number from 1; their documents are left out. */
   readonly cancelledPassengers?: readonly number[] | undefined;
   readonly failure: string | null;
   readonly createdAtMs: number;
@@ -105,7 +105,7 @@ export interface ProviderBalance {
   readonly currency: string;
 }
 
-/** An airline's refund for a cancellation now. null is unknown, never zero. */
+/** An airline's refund for a cancellation now. Null means unknown, never zero. */
 export interface CancellationQuote {
   readonly quoteId: string;
   readonly refundAmountDecimal: string | null;
@@ -163,7 +163,7 @@ export interface Provider {
   /** All orders of ours made since then, ended ones too. Absent: the airline lists none. */
   orders?(sinceMs: number): Promise<readonly ProviderOrder[]>;
   /**
-   * Cancels by this quote, or for any refund.
+   * Cancels by this quote, or without one for any refund.
    * @throws Problem `plan_changed` for an invalid quote: nothing was cancelled
    */
   cancel(providerOrderId: string, quoteId?: string): Promise<ProviderOrder>;

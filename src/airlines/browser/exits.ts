@@ -27,8 +27,7 @@ export function endingOf(error: unknown): { readonly outcome: string; readonly s
 export const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown');
 
 /**
- * Logs a visit's end and keeps evidence, both redacted, as they may quote the page. A failed write does not change the
- * outcome.
+ * Logs a visit's end and keeps evidence, both redacted, as they may quote the page. Failed writes change no outcome.
  * @returns the step, redacted
  */
 export async function noteExit(shop: Shop, visit: Visit, { subject, ...exit }: Exit): Promise<string> {

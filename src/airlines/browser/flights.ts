@@ -114,7 +114,6 @@ const offered = (seen: readonly { readonly flight: SeenFlight }[]): SeenFlight[]
     .map(({ flight }) => flight)
     .filter((flight, _, all) => all.filter((other) => isSameFlight(flight, other)).length === 1);
 
-/** Goes to the list of flights. */
 export async function searched(visit: Visit, query: RoundTrip): Promise<Walk> {
   const walk = page.walkOf(visit, 'search', queryValues(query));
   await page.runSteps(walk, visit.recipe.search.steps);

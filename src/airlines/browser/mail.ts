@@ -76,7 +76,6 @@ async function firstRead<T>(mailbox: Mailbox, wanted: Wanted, read: (text: strin
 /** A mail's file name without its flags. */
 const nameOf = (name: string): string => name.replace(/:.*$/, '');
 
-/** Names of the mails in a Maildir. */
 const namesIn = (folder: string): Set<string> =>
   new Set(['new', 'cur'].flatMap((part) => entriesOf(join(folder, part)).map(({ name }) => nameOf(name))));
 

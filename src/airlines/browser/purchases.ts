@@ -108,8 +108,8 @@ export const arm = (ports: Ports, reference: string, run: string, total: Money, 
   );
 
 /**
- * Records on disk that the button is pressed next; a caller that gets true presses it once. A visit past its time gets
- * false, as a person may have decided meanwhile.
+ * Records on disk that the button is pressed next; a caller that gets true presses it once. False for a visit past its
+ * time, as a person may have decided meanwhile.
  */
 export function press(ports: Ports, reference: string, run: string, pendingMs: number): Promise<boolean> {
   const nowMs = ports.clock.now();

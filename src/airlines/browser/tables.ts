@@ -9,7 +9,7 @@ interface BrowserLookTable {
   result: string | null;
   started_at_ms: number;
   ended_at_ms: number | null;
-  /** Another process may repeat the look then. */
+  /** From then on another process may repeat the look. */
   lease_until_ms: number;
   expires_at_ms: number;
 }

@@ -141,7 +141,7 @@ function documentsOf(raw: Fields) {
   });
 }
 
-/** The bags that were bought; a bag of two services, one for each direction, counts once for its passenger. */
+/** The bags that were bought; a bag of two services, one per direction, counts once for its passenger. */
 function bagsIn(raw: Fields): ProviderOrder['bags'] {
   const whole = objects(raw.slices).flatMap((slice) => objects(slice.segments)).length;
   const bought = (['checked', 'carry_on'] as const).map((type) => {

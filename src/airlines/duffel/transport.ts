@@ -29,10 +29,10 @@ interface Call {
   readonly path: string;
   readonly body?: unknown;
   readonly lane?: Lane;
-  /** Answered from Duffel's own records, without an airline. */
+  /** True if Duffel answers from its own records, without asking an airline. */
   readonly isQuick?: boolean;
   readonly mostMs?: number;
-  /** May be refused for a while after failures; never set for a look for a possible order. */
+  /** True if it may be refused for a while after failures; never for a look for a possible order. */
   readonly isRefusable?: boolean;
 }
 

@@ -273,7 +273,7 @@ async function when(
 
 /** Playwright's log line before a click. */
 const BEGUN = 'performing click action';
-/** Versions known to log it; with others, a click that timed out may have happened. */
+/** Playwright's versions known to log it; with others, a click that timed out may have happened. */
 const READ = /^1\.65\./;
 const isRead = (): boolean => READ.test(installed('playwright-core/package.json').version);
 

@@ -11,7 +11,6 @@ export interface Watcher {
   read(part: RecipePart, field: string, text: string | null, value: unknown): void;
 }
 
-/** An operator's account at a carrier's site. */
 export interface Account {
   readonly user: string;
   readonly password: string;
@@ -29,7 +28,6 @@ interface Visiting {
   readonly storageState?: BrowserContextOptions['storageState'];
 }
 
-/** Begins a visit to a carrier's site, in a browser of its own. */
 export async function openVisit(
   { playwright, chromium, visitMs, watcher, storageState, account }: Visiting,
   recipe: Recipe,

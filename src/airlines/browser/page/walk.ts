@@ -264,7 +264,6 @@ export async function until<T>(walk: Walk, step: string, withinMs: number | unde
   }
 }
 
-/** Finds the only visible target. */
 export async function single(walk: Walk, target: Target): Promise<Looked<Locator>> {
   const found = shown(walk, target);
   const count = await found.count();

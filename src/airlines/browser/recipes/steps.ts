@@ -90,7 +90,7 @@ function groupsIn(text: string): number | null {
 const from = {
   /** Default: the list item, else the page. */
   at: target.optional(),
-  /** Read instead of the text; `value` is a field's current one. */
+  /** The attribute to read instead of the text; `value` is a field's current value. */
   attribute: z.string().max(60).optional(),
   pattern: pattern.optional(),
   /** Reads null if nothing is there, instead of failing. */
@@ -99,7 +99,7 @@ const from = {
 
 export const readText = z.strictObject({
   ...from,
-  /** From the page's words to ours; other words fail. */
+  /** Translates the page's words into ours; other words fail. */
   map: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
 });
 export const currency = z.string().regex(/^[A-Z]{3}$/);

@@ -118,7 +118,7 @@ export const shortened = (text: string, most = 80): string =>
   clean(text).length > most ? `${[...clean(text)].slice(0, most).join('')}…` : clean(text);
 
 export interface Money {
-  /** As `parseUsdc` reads it. */
+  /** A decimal that `parseUsdc` reads. */
   readonly decimal: string;
   readonly currency: string;
 }

@@ -167,10 +167,7 @@ function beginRun(options: TrialOptions) {
   const isFurther = known !== null && TRIAL_PAGES.indexOf(options.until) > TRIAL_PAGES.indexOf(known.until);
   return {
     ...{ options, asked, digests },
-    /**
-     * The last trial of the same journey, if the search is unchanged and that trial stopped early or this one goes
-     * further.
-     */
+    /** The last trial of this journey, if the search is unchanged and it stopped early or this one goes further. */
     known: known && isSame('search') && (known.stoppedAt !== null || isFurther) ? known : null,
     isSame,
     chromium: needBrowser(options.chromium, ['playwright-core']),
@@ -338,7 +335,6 @@ const coverOf = (walk: Walk, target: Target): Promise<string | null> =>
     },
   );
 
-/** Visits once, and notes a failure. */
 async function visiting(
   run: Run,
   storageState: StorageState | null,

@@ -35,7 +35,6 @@ export function placeIn(recipe: unknown, wanted: object): (string | number)[] | 
   return null;
 }
 
-/** Waits until the page's names no longer change. */
 export async function settledNames(visit: Visit): Promise<string> {
   const endsAtMs = performance.now() + MOST_SETTLING_MS;
   let names = await namesOn(visit);
