@@ -24,7 +24,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Counts from the process's start; `performance.now()` loads ten modules. */
+/** Counts from the start of the process; `performance.now()` would load ten modules. */
 export const monotonicMs = (): number => process.uptime() * 1000;
 
 /** RFC 3339 in UTC with milliseconds, as on the wire and in the database. */

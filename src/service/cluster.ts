@@ -21,7 +21,7 @@ export interface OpenedCluster {
   /** The embedded cluster's subscriptions, loaded on first use; null for a real one. */
   readonly pubSub: (() => Promise<PubSub>) | null;
   readonly ledger: EmbeddedCluster | null;
-  /** The first block's hash of a real cluster, or of an embedded one served as real; null for a service's own. */
+  /** The first block's hash of a real cluster, or of an embedded one served as real; null within a service. */
   readonly genesis: string | null;
 }
 

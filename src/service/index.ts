@@ -182,7 +182,7 @@ export const recipeDesk = () => import('../airlines/browser/index.ts');
 /** Loads trials of recipes, which cannot pay. */
 export const trialDesk = () => import('../airlines/browser/trial/index.ts');
 
-/** Records a person's walk through a site. */
+/** Loads the recorder of a person's walk through a site. */
 export const recordingDesk = () => import('../airlines/browser/recorder/index.ts');
 
 export const openClusterOnly = async (options: ServiceOptions): Promise<Omit<Service, 'reconcile'>> =>

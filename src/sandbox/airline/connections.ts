@@ -1,7 +1,7 @@
 import { type Airline, type Airport, distanceKm, SHUTTLE, TOPIC, type World } from './world.ts';
 import { known } from './zones.ts';
 
-/** An airline's service between two airports under one flight number, both ways. */
+/** An airline's flights between two airports, both ways. */
 export interface Service {
   readonly airline: Airline;
   /** The home end, which flight numbers start from. */

@@ -13,7 +13,7 @@ import {
 } from './world.ts';
 import { known } from './zones.ts';
 
-/** A daily flight number in one direction. */
+/** A flight number: one departure time in one direction. */
 interface Slot {
   readonly service: Service;
   /** The position among the day's departures, from 0. */

@@ -138,7 +138,7 @@ const TOPICS = [
   'seats',
 ] as const;
 
-/** Topics keep throws apart. */
+/** Throws about different topics are independent. */
 export const TOPIC = Object.fromEntries(TOPICS.map((topic, at) => [topic, at + 1])) as Record<
   (typeof TOPICS)[number],
   number

@@ -13,7 +13,7 @@ const RAMADAN: readonly (readonly [fromMs: number, toMs: number])[] = [
 
 const ramadanOf = (year: number) => RAMADAN.find(([fromMs]) => new Date(fromMs).getUTCFullYear() === year);
 
-/** Makes missing values. */
+/** Returns a value, making it first if it is missing. */
 export function known<K, T>(values: Map<K, T>, key: K, make: () => T): T {
   const before = values.get(key);
   if (before !== undefined) return before;
@@ -66,7 +66,7 @@ export function createZones() {
 
   return {
     offsetMinutes,
-    /** Converts a local time given as UTC. A repeated time means its first turn; a skipped one moves on. */
+    /** Converts a local time given as UTC. A repeated time means its first turn; a skipped one moves past the gap. */
     toUtc(timeZone: string, localMs: number): number {
       const before = offsetMinutes(timeZone, localMs - DAY_MS);
       const guess = localMs - before * MINUTE_MS;

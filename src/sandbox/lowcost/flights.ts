@@ -29,7 +29,7 @@ export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] 
   return CARRIERS.filter((carrier) => at(carrier, from) && at(carrier, to));
 }
 
-/** Answers without building the world. */
+/** Finds out without building the world. */
 export function isServed(origin: string, destination: string): boolean {
   const from = airportByCode(origin);
   const to = airportByCode(destination);
@@ -153,7 +153,7 @@ export function tripsFor(world: World, query: RoundTrip, nowMs: number): Trip[] 
   });
 }
 
-/** Equal visit numbers give equal orders. */
+/** Equal visit numbers give equal results. */
 export function shuffled<T>(world: World, list: readonly T[], visitNumber: number): T[] {
   const left = [...list];
   return list.flatMap((_, i) => left.splice(world.dice.pick(left.length, THROW.menu, visitNumber, i), 1));

@@ -26,7 +26,7 @@ interface SaleTable {
 
 export type Sales = Awaited<ReturnType<typeof openSales>>;
 
-/** Opens the purchases, carriers' and ours in one. A home's processes share them. No passengers are in them. */
+/** Opens the purchases, which a home's processes share: carriers' records and ours in one, without passengers. */
 export async function openSales(path: string, onTrouble?: OnTrouble) {
   const database = await openDatabase<{ lowcost_sales: SaleTable }>(path, airlineMigrations, onTrouble);
   /** Changes a begun sale, if this visit is its latest. */

@@ -44,7 +44,7 @@ export function openBooks(path: string) {
     countCall: (partner: string, orderId: string): number =>
       insert('calls', { partner, orderId, count: 1 }, 'on conflict do update set count = count + 1')?.count ?? 0,
 
-    /** Returns an existing order as it is. */
+    /** Books an order; an existing one is returned as it is. */
     book(order: Pick<BookedOrder, 'orderId' | 'partner' | 'digest' | 'answer' | 'outcome' | 'dueAtMs'>): BookedOrder {
       insert('orders', { ...order, steps: 0, version: 1, attempts: 0, leaseUntilMs: 0 }, 'on conflict do nothing');
       const booked = find(order.partner, order.orderId);
