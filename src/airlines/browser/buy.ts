@@ -80,7 +80,7 @@ async function goToTill(visit: Visit, { purchase, kept, mailAddress }: Errand): 
   return way.till();
 }
 
-function priceDiffers(total: Money, { purchase, kept }: Errand): NothingBought | null {
+export function priceDiffers(total: Money, { purchase, kept }: Errand): NothingBought | null {
   const agreed = { decimal: purchase.amountDecimal, currency: kept.offer.total_currency };
   return isSamePrice(total, agreed) ? null : { kind: 'price_differs', foundAmountDecimal: total.decimal };
 }

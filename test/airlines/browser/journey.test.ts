@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Bought, buy } from '../../../src/airlines/browser/buy.ts';
+import { type Bought, buy, priceDiffers } from '../../../src/airlines/browser/buy.ts';
 import { evidenceOf } from '../../../src/airlines/browser/exits.ts';
 import { keptOffer } from '../../../src/airlines/browser/looking.ts';
 import type { Visit } from '../../../src/airlines/browser/page/visit.ts';
@@ -172,7 +172,17 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     }
   });
 
-  test('a total that moves at the till is never paid', async () => {
+  test('no total but the agreed one is paid', () => {
+    const errand = { purchase: agreed, kept: { offer: { total_currency: 'USD' } } } as Parameters<
+      typeof priceDiffers
+    >[1];
+    const asked = (decimal: string, currency = 'USD') => priceDiffers({ decimal, currency }, errand);
+    expect(asked(agreed.amountDecimal)).toBeNull();
+    for (const total of [asked('0.01'), asked(`${agreed.amountDecimal}1`), asked(agreed.amountDecimal, 'EUR')])
+      expect(total).toMatchObject({ kind: 'price_differs' });
+  });
+
+  proofTest('a total that moves at the till is never paid', async () => {
     const outcome = await boughtBy('int_moves', async () => true, { file: recipeAt('total_moves') });
     expect(outcome).toMatchObject({ kind: 'price_differs' });
     expect(await pressesOf('int_moves')).toBe(0);
