@@ -161,3 +161,14 @@ test('a mark that another operator’s decision moves takes no decision for a se
   pass(1000);
   expect(queue.hasJustMoved()).toBe(false);
 });
+
+test('"leaving within 48 h" counts in the time of any airport', async () => {
+  const { waiting, desk, queue, listed, pass } = open(4);
+  pass(Date.parse('2026-12-01T12:00:00Z') - 1_000_000);
+  // At 12:00 UTC of the 1st it is the 2nd in Kiritimati, where the 4th begins within 48 h; in Baker Island it is the 1st.
+  for (const [at, day] of ['2026-11-30', '2026-12-01', '2026-12-04', '2026-12-05'].entries())
+    waiting.set(idOf(at), caseOf(at, { journey_date: day }));
+  Object.assign(desk, { filters: new Set(['leaving within 48 h']) });
+  await queue.refresh();
+  expect(listed()).toEqual([idOf(1), idOf(2)]);
+});

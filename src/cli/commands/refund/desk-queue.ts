@@ -1,5 +1,5 @@
 import type { OperatorClient } from '../../../client/index.ts';
-import { DAY_MS, HOUR_MS } from '../../../kernel/clock.ts';
+import { HOUR_MS } from '../../../kernel/clock.ts';
 import { isFound, searchable } from '../../../kernel/domain/refund-search.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { type BoardControls, harmlessDocument, readyFor } from '../../../terminal/index.ts';
@@ -268,9 +268,9 @@ const PASSES: Readonly<
   mine: ({ claimed_by: holder }, operator) => holder !== null && holder === operator,
   unclaimed: ({ claimed_by: holder }) => holder === null,
   payable: (one) => (proposedOf(one) ?? 0) > 0,
-  // A day of departure is local to the airport: it may last 12 hours longer than in UTC.
+  // A day of departure is local to the airport: it begins up to 14 hours before the day of UTC, and ends up to 12 after it.
   'leaving within 48 h': ({ journey_date: day }, _operator, nowMs) =>
-    dayOf(nowMs - DAY_MS / 2) <= day && day <= dayOf(nowMs + 48 * HOUR_MS),
+    dayOf(nowMs - 12 * HOUR_MS) <= day && day <= dayOf(nowMs + (48 + 14) * HOUR_MS),
 };
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
