@@ -175,7 +175,7 @@ export function insistAccepted(accepted: Accepted, wanted: Accepted): void {
     );
 }
 
-/** Accepts deadlines up to `maxTimeoutSeconds` older: a server may count them anew in each answer. */
+/** Accepts deadlines up to `maxTimeoutSeconds` older: a server may count them from each answer. */
 export function insistRecent(accepted: Accepted, wanted: Accepted): void {
   for (const name of ['captureDeadline', 'refundDeadline'] as const) {
     const behind = wanted.extra[name] - accepted.extra[name];

@@ -25,7 +25,7 @@ export async function feePayerOf(url: string, network: string): Promise<string> 
 }
 
 /**
- * Settles by a remote facilitator over x402's HTTP interface. Only its answer has its signature, and it may refuse a
+ * Settles by a remote facilitator over x402's HTTP interface. Its signature comes with its answer, and it may refuse a
  * repeated request although the payment settled. So after a lost answer we look for the signed message on chain first,
  * and send the payload again only while it can land. Only refusals before sending are certain. Our own checks run too.
  */
@@ -43,7 +43,7 @@ export function createRemoteFacilitator(ports: {
       if (answer.success) return { kind: 'settled', transaction: answer.transaction };
       if (!mayHaveBeenSent && REFUSED_BEFORE_SENDING.test(answer.errorReason ?? ''))
         return { kind: 'failed', reason: answer.errorReason ?? 'refused' };
-      // `settlement_pending` names the sent transaction. Checking that one is quicker than searching a history.
+      // `settlement_pending` names the sent transaction: quicker to check than to search a history for it.
       const named = answer.transaction as Signature;
       return named && (await hasLandedAs(cluster, named, messageBytes))
         ? { kind: 'settled', transaction: named }

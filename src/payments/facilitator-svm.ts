@@ -11,7 +11,7 @@ import type { Demand, SentPayment } from './protocol.ts';
 import type { Facilitator, Outcome, Verdict } from './settling.ts';
 import { requirementsOf } from './x402.ts';
 
-/** Verifies by the x402 package but settles by our journal: its `settle` reports a lost answer as unpaid. */
+/** Verifies by the x402 package but settles by our journal: the package's `settle` calls a lost answer unpaid. */
 export function createSvmFacilitator(ports: {
   readonly cluster: Cluster;
   readonly clock: Clock;

@@ -96,7 +96,7 @@ async function feePayerOf(till: Till, { signers: [named], authorization }: SentP
   return named;
 }
 
-/** Runs the call's checks, then ours: no payment is asked for while its fee cannot be paid. */
+/** Runs the call's checks, then ours: we charge nothing while we cannot pay the fee. */
 async function termsOf(till: Till, call: PaidCall, asker: Asker): Promise<PaymentTerms> {
   const terms = await call.check(asker);
   await checkFeePayer(till, { fresh: false });

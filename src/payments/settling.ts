@@ -46,11 +46,11 @@ export interface PaywallPorts {
   readonly ids: Ids;
   /** Pays the network fee of every transfer, and nothing else. */
   readonly feePayer: Signer;
-  /** Fee payers in challenges of before a rotation, or of another process. */
+  /** Fee payers of challenges from before a rotation, or from another process. */
   readonly feePayers?: OperatorKeys | undefined;
   /** Pays the fees of authorizations, and lends their rents. Absent: none are accepted. */
   readonly lender?: Signer | undefined;
-  /** Lenders in challenges of before a rotation, or of another process. */
+  /** Lenders of challenges from before a rotation, or from another process. */
   readonly lenders?: OperatorKeys | undefined;
   readonly log: Log;
   readonly meter?: Meter | undefined;

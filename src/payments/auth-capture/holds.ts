@@ -6,7 +6,7 @@ import { associatedTokenAddress, type Cluster, type Signer, signPriced, TOKEN_PR
 import { insist, type Place, SCHEME } from '../auth-capture-terms.ts';
 import type { Store } from './store.ts';
 
-/** A hold whose rent the facilitator has lent, or is about to lend. */
+/** A hold whose rent is lent, or about to be lent. */
 interface Hold {
   readonly escrow: Address;
   readonly programId: Address;
