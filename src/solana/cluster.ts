@@ -51,7 +51,7 @@ export interface PriorityFee {
   readonly mostLamports: bigint;
 }
 
-/** What identifies a transaction in the history of an account. */
+/** Identifies a transaction in the history of an account. */
 export type Trace = { readonly signature: Signature } | { readonly memo: string };
 
 export interface ChainTransaction {

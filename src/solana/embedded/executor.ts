@@ -40,7 +40,7 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array) {
   const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import('litesvm/dist/internal.js');
   const machine = bareMachine(LiteSvm.default(), FeatureSet.allEnabled());
 
-  /** The row version of which each program was compiled. */
+  /** The row version from which each program was compiled. */
   const compiled = new Map<Address, string>();
   const put = (key: Uint8Array, account: ChainAccount | null) =>
     machine.setAccount(

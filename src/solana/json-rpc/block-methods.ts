@@ -56,7 +56,7 @@ export function blockMethods(ledger: EmbeddedLedger, turns: Turns, identity: str
       if (slot > ledger.now().slot) throw notAvailable(slot);
       return ledger.timeOfSlot(slot);
     }),
-    // There are no votes, and final blocks have none pending.
+    // There are no votes, and a final block waits for none.
     getBlockCommitment: method(z.tuple([integerParam]), () => ({ commitment: null, totalStake: 0 })),
     getFirstAvailableBlock: method(z.tuple([]), () => 0),
     minimumLedgerSlot: method(z.tuple([]), () => 0),

@@ -91,7 +91,7 @@ const MOST_OF_A_PEER = 100;
 const MOST_OF_A_CLIENT = 1_000;
 const MOST = 10_000;
 
-/** The pause before the first notification: clients drop those that come in one turn of the loop with the answer. */
+/** The pause before the first notification: clients drop one that comes in the event loop's turn of the answer. */
 const HELD_MS = 10;
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;

@@ -35,7 +35,7 @@ const TRIES = 8;
 const PAUSES: DelayPolicy = { firstMs: 100, factor: 2, mostMs: 2_000, jitter: 'none' };
 /** A longer pause is passed on to the caller. */
 const LONGEST_ASKED_PAUSE_MS = 5_000;
-/** The most that a person waits. */
+/** The longest that a person waits. */
 const PATIENCE_MS = 20_000;
 /** Slower addresses are passed over where another exists. */
 const SLOW_MS = 250;

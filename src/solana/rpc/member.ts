@@ -43,7 +43,7 @@ interface Place {
 type Standing = ReturnType<ReturnType<typeof createFreshness>['join']>;
 
 /**
- * Remembers the slots that each address named, transactions' too, so that a lagging node cannot take back known facts.
+ * Remembers slots that each address named, of transactions too, so that a lagging node cannot take back known facts.
  * A slot further ahead than time allows counts against an address only when two others name it: one number must not
  * silence all others.
  */
@@ -200,7 +200,7 @@ const landedSlots = z.union([
   z.looseObject({ slot: z.int(), meta: z.looseObject({}) }).transform(({ slot }) => [[null, slot] as const]),
 ]);
 
-/** Slots with their level; null: the requested one. */
+/** Slots with their level, or null for the requested one. */
 const landedIn = (method: string, result: unknown) =>
   TELLS_OF_LANDED.has(method) ? (landedSlots.safeParse(result).data ?? []) : [];
 
@@ -218,7 +218,6 @@ interface MemberOptions {
   readonly genesis: Genesis;
   readonly log: Log;
   readonly meter?: Meter | undefined;
-  /** Ends open requests. */
   readonly closing: AbortSignal;
 }
 
@@ -374,7 +373,7 @@ function retryAfterMs(header: string | null, clock: Clock): number | null {
   return Number.isFinite(ms) ? Math.max(0, ms) : null;
 }
 
-/** Keeps integers past a double's range as text; see `integer`. */
+/** Keeps integers past a double's range as text, which `integer` reads. */
 function parseJson(text: string): unknown {
   const exact = text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
     /^-?\d{16,}$/.test(token) ? `"${token}"` : token,
