@@ -10,7 +10,7 @@ export interface LeaseTerms<Table extends string = string, Column extends string
   /** The condition of open rows, in the partial index's own words, so that it is used. */
   readonly open: RawBuilder<SqlBool>;
   readonly leaseMs: number;
-  /** Work that takes longer hangs: its lease is not renewed, so another holder may take it. */
+  /** Work that takes longer counts as hung: its lease is not renewed, so another holder may take it. */
   readonly mostMs: number;
 }
 
@@ -52,7 +52,7 @@ export async function unlessLost(work: () => Promise<void>): Promise<void> {
 /** The time of leases, or a time `afterMs` later, as SQL. */
 export type LeaseTime = (afterMs?: number) => RawBuilder<number>;
 
-/** Takes the server's clock, as a machine with a wrong one would take rows over; for files and tests, our own. */
+/** Goes by the server's clock, so that a machine with a wrong one takes nothing over; by ours for files and tests. */
 export function leaseTime(on: QueryExecutorProvider, clock: Clock): LeaseTime {
   if (isShared(on, clock)) return (afterMs = 0) => sql<number>`(${SERVER_MS} + ${afterMs})`;
   const nowMs = clock.now();
@@ -65,7 +65,7 @@ const isShared = (on: QueryExecutorProvider, clock: Clock): boolean =>
 /** The statement's start, one moment for all rows. */
 const SERVER_MS = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 
-/** How far a process's clock may be off the database's (ms), which leases go by; quotes and retries go by ours. */
+/** How far our clock may be off the database's (ms): quotes and retries go by ours, leases by the database's. */
 export const MOST_AHEAD_MS = 2_000;
 
 /** Slower answers say too little about the clock. */

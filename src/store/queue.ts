@@ -18,7 +18,7 @@ export interface QueueTerms<Table extends string = string, Column extends string
   readonly counts: 'claims' | 'failures';
   /** Columns that a claim writes with the lease. */
   readonly claimed?: (nowMs: number) => object;
-  /** The column of a row's start, if age gives rows up. */
+  /** The column of a row's start, if rows are given up by age. */
   readonly begun?: string;
 }
 

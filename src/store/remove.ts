@@ -1,7 +1,7 @@
 import { type Kysely, type SqlBool, SqliteAdapter, sql, type Transaction } from 'kysely';
 import { REGAINED } from './base/index.ts';
 
-/** Erases rows that `work` deletes from SQLite's journal, too: `secure_delete` clears only the file itself. */
+/** Runs `work`, then empties SQLite's journal of deleted rows: `secure_delete` clears only the file itself. */
 export async function erasing<T>(database: Kysely<T>, work: () => Promise<void>): Promise<void> {
   if (!(database.getExecutor().adapter instanceof SqliteAdapter)) return work();
   try {

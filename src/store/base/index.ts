@@ -112,7 +112,7 @@ const newer = (name: string, steps: readonly string[]) =>
 
 /**
  * Marks writes that a power cut may lose, because we can redo them or their loss costs nothing. They survive kills,
- * reach the disk after earlier writes, and with any later write that waits for it. libsql acknowledges them before.
+ * and reach the disk after earlier writes and with the next write that waits for it. libsql acknowledges them before.
  * PostgreSQL ignores the mark.
  */
 export const REGAINED = '/* regained */';

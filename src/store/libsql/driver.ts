@@ -229,7 +229,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Transactions committed together. */
+/** Transactions of one commit. */
 interface Group {
   readonly ended: Promise<void>;
   end(): void;

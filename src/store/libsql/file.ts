@@ -94,7 +94,7 @@ export function troubleWith(
 
 export const BUSY_TIMEOUT_MS = 15_000;
 
-/** Retries the journal mode, which needs the file alone and does not wait for it: two processes may create the file. */
+/** Retries the journal mode, which needs the file to itself, but does not wait: two processes may create the file. */
 function enterWal(database: SqliteDatabase): void {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -15,7 +15,7 @@ export function journalDisk(
   inWords: (error: unknown) => unknown,
 ) {
   let file: number | null = null;
-  /** The error of a flush: the system reports it once, then takes the pages for clean. */
+  /** The error of a failed flush: the system reports it once, then takes the pages for clean. */
   let lost: unknown = null;
   let running: Promise<void> | null = null;
   /** The flush after the running one, which may have begun before the last commit. */

@@ -127,7 +127,7 @@ const beginWith = ({ silentMs, lockMs, statementMs }: Omit<Waits, 'connectMs' | 
 /** Bounds no statement or lock: building an index may take long while other starting processes wait. */
 const patiently = ({ silentMs }: Waits): string => beginWith({ silentMs, lockMs: 0, statementMs: 0 });
 
-/** The code of a server that follows another one, and takes no writes. */
+/** The SQLSTATE of a server that follows another one, and takes no writes. */
 const READ_ONLY = '25006';
 const following = () => Object.assign(new Error('the server takes no writes now'), { code: '57P03' });
 
