@@ -121,8 +121,8 @@ export async function claimLateMoney(
 
 /**
  * Sends an escrow's money to its refund owner, for anybody: all of it after `refund_after`, late money at any time.
- * `signer` pays the fee, and the rent of a missing token account. The chain lets it happen once: repeat it after a
- * failure.
+ * `signer` pays the fee, and the rent of a missing token account. The chain lets it happen once, so a failed
+ * claim can be repeated.
  * @throws Problem `refund_not_due`, `nothing_to_claim`, `insufficient_funds` (SOL), all before anything is sent
  */
 export async function claimEscrow(

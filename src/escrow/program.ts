@@ -189,7 +189,7 @@ export const recoverInstruction = (
 interface EscrowParties extends Of<'payer' | 'escrow' | 'mint' | 'refundOwner'> {
   /** The payer of the rents at Open; default `payer`. */
   readonly rentPayer?: Address | undefined;
-  /** Default: the associated token account of the refund owner. Another where that one is unusable. */
+  /** Default: the associated token account of the refund owner. Another if that one is unusable. */
   readonly refundAccount?: Address | undefined;
   /** `payer` opens a missing refund account (default true): a gift, as the owner can close it and keep the rent. */
   readonly opensRefundAccount?: boolean | undefined;

@@ -109,7 +109,7 @@ type Present = Extract<InspectedProgram, { kind: 'present' }>;
 
 const LONGEST_FINAL_MS = 120_000;
 
-/** Does the rest of a deployment. Each step reads the chain first: a repetition costs only fees of lost answers. */
+/** Completes a deployment. Each step reads the chain first: a repetition costs only fees of lost answers. */
 export async function carryOut(ports: DeploymentPorts, deployment: Deployment): Promise<Present> {
   const { cluster } = ports;
   const plan = await planDeployment(cluster, deployment);
