@@ -41,9 +41,9 @@ export interface Paint {
   warn(text: string): string;
   bad(text: string): string;
   accent(text: string): string;
-  /** Text that leads to an address, on terminals that open links. */
+  /** Links text to an address, on terminals that open links. */
   link(text: string, url: string): string;
-  /** An amount with its coin; real money is marked. */
+  /** Writes an amount with its coin, and marks real money. */
   readonly usdc: Usdc;
 }
 

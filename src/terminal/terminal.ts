@@ -265,7 +265,7 @@ export function createTurns() {
       const turn = step();
       if (turn) follow(turn);
     },
-    /** True when something takes time now. */
+    /** True while a slow step is running. */
     get isBusy() {
       return last !== null;
     },

@@ -15,7 +15,7 @@ export interface RowResult {
   readonly from: string | null;
   readonly to: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** 1, and one more with each --retry-failed. */
+  /** Begins with 1; each --retry-failed adds one. */
   readonly attempt: number;
   readonly idempotencyKey: string | null;
   readonly at: string;

@@ -6,7 +6,7 @@ import { problem } from '../../kernel/problems.ts';
 import { associatedTokenAddress, type Cluster, memoStands } from '../../solana/index.ts';
 import { asked, type ClusterDoor, connectWallet } from './wallet-connection.ts';
 
-/** Newest signatures of a token account among which a memo is looked for. */
+/** Number of newest signatures of a token account that are searched for a memo. */
 const MOST_SIGNATURES = 1000;
 
 /** Opens a search for memos in the history of a token account, which is read once. */

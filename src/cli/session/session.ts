@@ -161,7 +161,7 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   });
 }
 
-/** The lists that numbers on a command line refer to, of this terminal. */
+/** The lists of this terminal that numbers on a command line refer to. */
 const numbersOf = (home: string, { terminal: { note }, streams }: SessionGiven) => ({
   recentOffers: openRecentOffers(join(home, 'recent-offers.json'), note, streams?.place),
   recentCases: openRecentCases(join(home, 'recent-refunds.json'), note, streams?.place),

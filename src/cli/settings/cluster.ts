@@ -51,7 +51,7 @@ export function clusterGiven(
   environment: Environment,
   base: ClusterSettings | null = null,
 ): ClusterSettings {
-  // A wrong address in a flag is refused by the cluster itself, with its own code.
+  // `clusterFrom` refuses a wrong --rpc-url, with a code of its own.
   const { rpcUrl, ...flags } = options;
   const given = settingsIn(environment, flags);
   const named = given('served_cluster');

@@ -61,7 +61,7 @@ export type Part =
 interface Row<Value = unknown> {
   /** Null for none; by default `FARELOCK_` and the name of the setting in capitals. */
   readonly env?: string | null;
-  /** True if another variable, the same name with `_FILE`, may name a file with the value. */
+  /** True if a second variable, ending in `_FILE`, may name a file with the value. */
   readonly file?: true;
   /** The option, for commands that have it; true for `--` and the name of the setting. */
   readonly flag?: true | `--${string}`;

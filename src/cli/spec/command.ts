@@ -9,7 +9,7 @@ export interface CommandSpec {
   /** `intent create` */
   readonly name: string;
   readonly summary: string;
-  /** True for the default of its group: `stuck` is `stuck list`. */
+  /** True for the default command of its group: `stuck` means `stuck list`. */
   readonly isDefault?: true;
   /** For an old name, the command line to use instead. The old one still works, but is shown nowhere. */
   readonly now?: string;

@@ -121,7 +121,7 @@ function codeIn(language: string, wanted: string, style: 'long' | 'short' = 'lon
   return alpha2Codes().find((code) => folded(regions.of(code) ?? '') === wanted) ?? null;
 }
 
-/** Without case, punctuation or accents; the vowel signs of other scripts stay. */
+/** Drops case, punctuation and accents; the vowel signs of other scripts stay. */
 const folded = (text: string): string =>
   text
     .normalize('NFKD')

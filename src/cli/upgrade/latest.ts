@@ -33,7 +33,7 @@ function lastLook(home: string): Looked | null {
 
 export const noteLook = (home: string, look: Looked): void => writeWhole(noteOf(home), JSON.stringify(look));
 
-/** Asks the registry of npm's settings. @returns null without an answer in time */
+/** Asks the registry that npm uses. @returns null without an answer in time */
 export async function latestVersion(environment: Environment, signal: AbortSignal): Promise<string | null> {
   const url = `${registryOf(environment).replace(/\/*$/, '/')}-/package/farelock/dist-tags`;
   try {

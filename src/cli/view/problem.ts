@@ -15,7 +15,7 @@ export const problemDocument = (error: Problem, next: readonly NextStep[] = erro
   },
 });
 
-/** Names a field of a service as the command line does, with the given value; null if it does not. */
+/** Names a field of a service as the command line does, with the given value; null without such a name. */
 export type TypedNames = (field: string) => { readonly name: string; readonly value: string | null } | null;
 
 /**

@@ -157,7 +157,7 @@ function withBagsText({ way, bags_amount_decimal: bags, total_amount_decimal: to
   return `${money(total)} ${currency}, ${way === 'service' ? `${money(bags)} of it for bags` : 'included'}`;
 }
 
-/** True if the airline did not disclose something that is shown. */
+/** True if a dash is shown because the airline did not disclose something. */
 function isUndisclosed(
   offer: OfferDetailsResponse['offer'],
   services: OfferDetailsResponse['available_services'],

@@ -51,7 +51,7 @@ export type DeskSort = (typeof SORTS)[number];
 export interface DeskShown {
   /** The requests that search and filters leave, in order. */
   readonly cases: readonly RefundCaseSummary[];
-  /** Number of requests read, and of those waiting; null if the service does not say. */
+  /** Number of requests read, and (`total`) of those waiting; null if the service does not say. */
   readonly loaded: number;
   readonly total: number | null;
   /** The operator's name. */

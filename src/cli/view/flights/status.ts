@@ -151,7 +151,7 @@ export function fareText(
     .join(', ');
 }
 
-/** Steps of the airline: it changed or cancelled the order. */
+/** The step in which the airline changed or cancelled the order. */
 function changedSteps(intent: Intent): Step[] {
   const { order_changed_at: at, order_id: order } = intent;
   if (intent.cancelled_by === 'airline') {
@@ -311,7 +311,7 @@ function refundSteps(intent: Intent, stage: MoneyStage, usdc: Usdc): Step[] {
       const text = `${usdc(one.payout_amount)} for ${travellersNamed(one.passengers)} to ${refund_wallet}`;
       return { mark: 'done', name: 'refunded', text, at: one.decided_at, transaction: one.payout_tx_hash };
     });
-  // Other deployments send no request. An intent that was refunded without a pay-out has a line of its own.
+  // Other deployments send no request. If the intent was refunded without a pay-out, a line of its own says so.
   if (request == null || (stage !== 'captured' && request.state !== 'paid')) return earlier;
   const amount = request.payout_amount === null ? ruleText(intent) : usdc(request.payout_amount);
   const at = request.decided_at;
