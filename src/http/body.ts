@@ -73,7 +73,7 @@ export const issuesOf = (error: z.ZodError, named: Named = dotted, worded = word
       : [{ path: named(issue.path), message: worded(issue) }],
   );
 
-/** Words an issue: a missing field is called required, whatever its type; otherwise the schema's own words are used. */
+/** Words an issue. A missing field is called required, whatever its type. */
 function wordOf(issue: z.core.$ZodIssue): string {
   const isOfKind = issue.code === 'invalid_type' || issue.code === 'invalid_value';
   if (isOfKind && issue.input === undefined) return 'is required.';

@@ -26,7 +26,7 @@ interface Served<C, O> {
   readonly log: Log;
   readonly ids: Pick<Ids, 'next'>;
   readonly arrive?: (visit: Visit) => Promise<unknown>;
-  /** Makes the context for `run`. `route` is null in a table with `keyFirst`, which enters before it reads the path. */
+  /** Makes the context for `run`. `route` is null with `keyFirst`, which enters before the path is read. */
   readonly enter: (visit: Visit, route: Route<C, O> | null) => C | Promise<C>;
   readonly read?: (request: HttpRequest, schema: z.ZodType, route: Route<C, O>) => Promise<Body>;
   readonly failure?: (error: Problem) => HttpResponse;
@@ -80,7 +80,7 @@ export function createRouter<C, O>(served: Served<C, O>): Serve {
       return (served.failure ?? failure)(refusal);
     });
     if (undeclared.hasSubscribers && 'route' in matched && !isDeclared(table, matched.route, response, code))
-      undeclared.publish(nameOf(matched.route, response, code));
+      undeclared.publish(line(matched.route, response, code));
     return new HttpResponse(response.status, request.method === 'HEAD' ? null : response.body, {
       'cache-control': 'no-store',
       ...response.headers,
@@ -109,11 +109,8 @@ function isDeclared<C, O>(
   return status in route.answers || statuses.includes(status) || (status === 402 && !!route.price);
 }
 
-const nameOf = (
-  { method, path }: Pick<Route<never>, 'method' | 'path'>,
-  { status }: HttpResponse,
-  code: string | null,
-) => [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
+const line = ({ method, path }: Pick<Route<never>, 'method' | 'path'>, { status }: HttpResponse, code: string | null) =>
+  [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
 
 const NO_PATH = { message: 'There is nothing at this address.', fix: 'See /openapi.json for the paths.' };
 

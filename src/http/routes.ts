@@ -7,11 +7,11 @@ export interface RouteTable<C, O = unknown> {
   readonly routes: readonly Route<C, O>[];
   readonly tag?: string;
   readonly security?: Security;
-  /** Refusals that every route of this table can give, besides those common to all tables. */
+  /** Refusals of every route of this table, besides those of all tables. */
   readonly codes?: readonly ProblemCode[];
   /** The refusal for a path without a route. */
   readonly unknown: ProblemCode;
-  /** Checks the key before the path, so that a caller without one does not learn which paths exist. */
+  /** Checks the key first: callers without one must not learn which paths exist. */
   readonly keyFirst?: true;
   readonly json?: JsonForm;
 }
@@ -165,6 +165,6 @@ export const codesOf = <C, O>(table: RouteTable<C, O>, route: Route<C, O>): read
 export const servedAt = (document: object, publicUrl: string | undefined): object =>
   publicUrl === undefined ? document : { ...document, servers: [{ url: publicUrl }] };
 
-/** The methods of a route. A free GET also answers HEAD, unless its table checks the key first. */
+/** A free GET also answers HEAD, unless its table checks the key first. */
 export const methodsOf = <C, O>(table: RouteTable<C, O>, { method, price }: Route<C, O>): readonly string[] =>
   method === 'GET' && !price && !table.keyFirst ? ['GET', 'HEAD'] : [method];

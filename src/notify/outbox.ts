@@ -22,7 +22,7 @@ import type { NotifyTables, OutboxTable, Store, Tx } from './tables.ts';
  * exist or neither does.
  *
  * `deliverDue` tries due messages until a receiver takes them: at least once, always with the same message id. A sent
- * message is emptied; its row stays, so that its key is not used again.
+ * message is emptied; its row stays and keeps the key taken.
  */
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -39,7 +39,7 @@ interface OutboxPorts {
 type OutboxRow = Selectable<OutboxTable>;
 
 const TRY_MS = 20_000;
-/** A message is given up after this time; then an operator has to look. */
+/** Then an operator has to look at the message. */
 const GIVE_UP_MS = 7 * 24 * HOUR_MS;
 const MOST_AT_ONCE = 50;
 
@@ -54,7 +54,7 @@ const RETRY: RetryPolicy = {
 /** A refused message is retried less often, but not dropped: the fault may still be the receiver's. */
 const REFUSED: RetryPolicy = { ...RETRY, mostMs: 6 * HOUR_MS };
 
-/** Makes the queue of a channel. Each has its own, so that a channel that is down does not hold up the other. */
+/** A queue for each channel, so that one that is down does not hold up the other. */
 const waiting = (open: QueueTerms['open']): Queue<NotifyTables, 'outbox'> => ({
   table: 'outbox',
   key: 'message_id',
@@ -85,7 +85,7 @@ export function createOutbox(ports: OutboxPorts) {
   return {
     /** Writes a message in the caller's transaction. Returns false if one with its key was written before. */
     enqueue: (tx: Tx, message: Message) => enqueue(ports, tx, message),
-    /** When the first message of each channel is due (epoch ms), as a query of one value for each. */
+    /** When the first message of each channel is due (epoch ms), each as a query of one value. */
     due: () => dueMessages(ports),
     /** Sends the due messages of the given channels, or of all that have some. A receiver's failure does not throw. */
     deliverDue,

@@ -15,8 +15,8 @@ import {
 } from './message.ts';
 
 /**
- * Chooses the transports. Pages go to the webhook, else to Telegram, else to a line in `outbox/pages.ndjson`. Mails go
- * to SMTP, else each to a file under `outbox/mail/`, written whole or not at all, and readable by its owner only.
+ * Pages go to the webhook, else to Telegram, else to a line in `outbox/pages.ndjson`. Mails go to SMTP, else each to a
+ * file under `outbox/mail/`, written whole or not at all, and readable by its owner only.
  * @param home FARELOCK_HOME
  * @param settings checked by `checkSettings`
  */

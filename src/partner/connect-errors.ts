@@ -17,7 +17,7 @@ const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
   503: 'unavailable',
 };
 
-/** Problems of valid requests that the current state does not allow. Connect answers them with 400. */
+/** Problems of valid requests that the current state does not allow; Connect answers 400. */
 const FAILED_PRECONDITIONS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'compliance_required',
   'order_outside_offer',

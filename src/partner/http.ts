@@ -89,12 +89,12 @@ async function readMessage(
   return { body: checked(schema, value, asSent), bytes };
 }
 
-/** The deepest nesting that is read. No message of ours is that deep; the limit protects the stack. */
+/** Deeper than any message of ours; the limit protects the stack. */
 const DEEPEST = 24;
 
 /**
- * Normalises ProtoJSON (CONTRACT, section 10): names may be in camelCase or snake_case, and `null` means unset. Refuses
- * a field that is given under both names, and text that our databases cannot store.
+ * Normalises ProtoJSON (CONTRACT, section 10): names are in camelCase or snake_case, and `null` is unset. Refuses a
+ * field under both names, and text that our databases cannot store.
  */
 export function normaliseProtoJson(given: unknown) {
   const issues: Issue[] = [];
@@ -131,7 +131,7 @@ export function normaliseProtoJson(given: unknown) {
       }
       if (camel !== name || path.some((part, at) => part !== sent[at]))
         names.set(here.join('\0'), [...sent, name].join('.'));
-      // null means unset. The name stays, so that the schema still refuses an unknown field.
+      // null is unset, but the name stays: the schema still refuses an unknown field.
       fields.set(camel, inner === null ? undefined : walk(inner, here, [...sent, name]));
     }
     // Built from entries, so that a field named __proto__ is a field like any other.
@@ -141,13 +141,13 @@ export function normaliseProtoJson(given: unknown) {
   return {
     value: walk(given, [], []),
     issues,
-    /** The path of an issue, in the names that the sender used: `deposit_instructions.bank_name`. */
+    /** The path of an issue in the sender's names: `deposit_instructions.bank_name`. */
     asSent: (path: readonly PropertyKey[]): string =>
       names.get(path.map(String).join('\0')) ?? path.map(String).join('.'),
   };
 }
 
-/** Returns protobuf's JSON name of a field. Names that are not in snake_case stay as they are. */
+/** Protobuf's JSON name of a field. Names that are not in snake_case stay. */
 const camelCase = (name: string): string =>
   /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(name)
     ? name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())

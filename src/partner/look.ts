@@ -10,7 +10,7 @@ export function glanceAtOrders(home: string, partnerId: string | null): Glanced[
     ({ partner_id }) => partnerId === null || partner_id === partnerId,
   );
   if (partners.length === 0) return [];
-  // Reads the newest orders of each partner by the index, then picks the newest of them all.
+  // The newest of each partner by the index, then the newest of them all.
   const newest = partners.map(
     ({ partner_id, environment }, place) =>
       `select * from (select order_id as id, partner_id as a, status as b, created_at_ms as at_ms from partner_orders

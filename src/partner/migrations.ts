@@ -153,8 +153,8 @@ export const partnerMigrations = {
   ],
 
   /**
-   * How an order was begun. For existing orders that no platform has taken, it is the kind of the first request to the
-   * platform, or the partner's current type if none was sent.
+   * How an order was begun. For existing orders that no platform has taken: the kind of the first request, or the
+   * partner's current type if none was sent.
    */
   doubts: [
     `alter table partner_orders add column begun_as text not null default 'INTEGRATION'`,

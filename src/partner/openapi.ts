@@ -32,7 +32,7 @@ export const openapiDocument = (serviceName: string) =>
     ],
     schemas: { ...customerData(), Error: errorSchema(), OperatorError: OPERATOR_ERROR, ...webhookSchemas() },
     webhooks: webhooks(),
-    // Refers to the schema of customer data instead of repeating it.
+    // Customer data is described once.
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema !== sentCustomerData && zodSchema !== shownCustomerData) return;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
@@ -70,7 +70,7 @@ const operatorRefusal = (codes: readonly ProblemCode[]) => ({
   allOf: [ref('OperatorError'), { properties: { code: { enum: codes } } }],
 });
 
-/** The schemas of sent and of shown customer data. Shown data is masked and has no files, so no field is required. */
+/** Sent and shown customer data. Shown data is masked and has no files, so none of its fields is required. */
 function customerData() {
   const sent = schemaOf(customerDataSchema, 'input');
   const shown = JSON.stringify(sent, (name, value: unknown) =>

@@ -130,12 +130,10 @@ export const procedureRoutes = (serviceName: string): RouteTable<Caller> => ({
   }),
 });
 
-/** @param publicUrl the address at which the service is reached */
 type Describe = (publicUrl: string | undefined) => Promise<object>;
 
 const route = routesOf<Describe>();
 
-/** The service's description of itself. */
 export const aboutRoutes: RouteTable<Describe> = {
   unknown: 'not_found',
   routes: [

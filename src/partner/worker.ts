@@ -6,7 +6,6 @@ import { creationsDue, loadOrderCreation } from './orders/index.ts';
 const JOBS: readonly Job[] = [
   { due: attestationsDue, runDue: async (ports) => (await loadStanding()).createStanding(ports).attestations.runDue() },
   { due: retentionDue, runDue: async (ports) => (await loadRetention()).purgeCustomerData(ports) },
-  // Continues creations of orders that a crash, a lost answer or an outage left open.
   { due: creationsDue, runDue: async (ports) => (await loadOrderCreation()).runCreations(ports) },
 ];
 

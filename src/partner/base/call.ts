@@ -31,14 +31,13 @@ export interface Call {
   /** Null if the header is missing, or the procedure does not write. */
   readonly idempotency: IdempotencyHandle | null;
   /**
-   * Runs a change in one immediate transaction. With an Idempotency-Key, the transaction also saves the answer; a
-   * repeated key gets that answer, and `work` does not run. A problem rolls all back, and is then saved as the answer.
-   * @param turns name what `work` reads before it writes (`inTurn`)
+   * Runs a change in one immediate transaction, which also saves the answer to an Idempotency-Key. A repeated key gets
+   * that answer, and `work` does not run. A problem rolls all back, and is then saved as the answer.
+   * @param turns name what `work` reads before it writes
    */
   write<T extends object>(turns: readonly string[], work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-/** The ports of a call and its authenticated caller. */
 export interface Caller extends Pick<Call, 'partner' | 'customerId'> {
   readonly ports: PartnerPorts;
 }
@@ -53,7 +52,7 @@ interface Written<I extends z.ZodType> {
   readonly output: LazySchema;
   /** The procedure also needs a customer's token. */
   readonly ofCustomer?: true;
-  /** The procedure changes something, so it accepts an Idempotency-Key. */
+  /** Changes something, so accepts an Idempotency-Key. */
   readonly writes?: true;
   readonly mostBodyBytes?: number;
   readonly headers?: readonly HeaderParameter[];
@@ -134,7 +133,7 @@ function idempotencyOf(
   const caller = `${partner.partnerId} ${customerId ?? ''}`;
   return {
     handle: secrets.hmac('idempotency key', canonicalJson([caller, operation, key])),
-    // A keyed hash, because the data behind a plain one could be guessed.
+    // Keyed, because the data behind a plain hash could be guessed.
     requestDigest: secrets.hmac('idempotent request', canonicalJson({ input, ifMatch: headerOf(request, 'if-match') })),
   };
 }
@@ -151,7 +150,6 @@ export function createAnswers(ports: AnswerPorts) {
   const place = (handle: string) => `partner_answers.answer_sealed.${handle}`;
   const turnOf = ({ handle }: IdempotencyHandle) => `partner_answers:${handle}`;
 
-  /** @throws Problem `idempotency_key_reused`, or the refusal that was the first answer */
   async function recall(tx: Tx | AnswerPorts['store'], key: IdempotencyHandle): Promise<object | null> {
     const row = await tx
       .selectFrom('partner_answers')
@@ -197,7 +195,7 @@ export function createAnswers(ports: AnswerPorts) {
 
     /**
      * Runs a change and saves its answer in one immediate transaction, so that a crash leaves both or neither. Also
-     * saves refusals below status 429, which are final, but no rate limit and no outage.
+     * saves final refusals (below 429), but no rate limit and no outage.
      */
     async write<T extends object>(
       key: IdempotencyHandle | null,

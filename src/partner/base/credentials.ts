@@ -20,8 +20,8 @@ export const partnerKeyHmac = ({ secrets }: Pick<PartnerPorts, 'secrets'>, key: 
   secrets.hmac('partner key', key);
 
 /**
- * Finds the partner of a key by the key's keyed hash (spec/partner-service.md, Authentication), so that no key is
- * compared in clear. Revoked keys, expired keys and those of the other environment are invalid.
+ * Finds a key's partner by the key's keyed hash (spec/partner-service.md, Authentication), so that no key is compared
+ * in clear. Revoked and expired keys, and those of the other environment, are invalid.
  * @throws Problem `partner_key_required`, `partner_key_invalid`
  */
 export async function authenticatePartner(

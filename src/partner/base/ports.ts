@@ -14,7 +14,7 @@ export interface Operator {
   readonly name: string;
 }
 
-/** An operator's act for the audit trail: ids only, nothing personal. */
+/** An operator's act: ids only, nothing personal. */
 interface OperatorAct {
   readonly operator: Operator;
   readonly action: string;
@@ -23,7 +23,7 @@ interface OperatorAct {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** The operators and their audit trail, which another room provides. */
+/** The operators and their audit trail, from another room. */
 interface OperatorDesk {
   /** @throws Problem `operator_key_required`, `operator_key_invalid` */
   authenticate(authorization: string | null): Promise<Operator>;
@@ -33,7 +33,7 @@ interface OperatorDesk {
 
 export type DuePorts = Pick<PartnerPorts, 'store' | 'environment' | 'clock'>;
 
-/** A kind of work that continues after the request that began it. */
+/** Work that continues after the request that began it. */
 export interface Job {
   /** The time of the next step (epoch ms), as a query of one value. Every round of the worker runs it. */
   due(ports: DuePorts): RawBuilder<number | null>;
@@ -48,7 +48,7 @@ export interface PartnerDemo {
   readonly attest: Attest;
   /** Answers as the sandbox platform, inside this process. */
   answer(ports: PartnerPorts, request: HttpRequest): Promise<HttpResponse>;
-  /** The updates of orders that the sandbox platform sends by itself. */
+  /** Updates orders as the sandbox platform does. */
   readonly updates: Job;
 }
 
@@ -58,9 +58,8 @@ export interface PartnerOptions {
   readonly answersKeptMs: number;
   /** How long a customer's token works by default. */
   readonly tokenLifeMs: number;
-  /** How long a customer's token may work at most. */
   readonly longestTokenLifeMs: number;
-  /** A JSON file with the compliance policy; the shipped policy if undefined. */
+  /** A JSON file that replaces the shipped compliance policy. */
   readonly compliancePolicyFile: string | undefined;
   /** How long an attestation of the sandbox takes. */
   readonly attestationMs: number;
@@ -113,7 +112,7 @@ export interface DeskCall {
 export type RunType = Exclude<AttestationType, 'TERMS'>;
 export type Verdict = 'passed' | 'rejected';
 
-/** Decides an attestation of a customer's data, perhaps through another service. Called again after a crash. */
+/** Attests a customer's data, perhaps through another service. Called again after a crash. */
 export type Attest = (type: RunType, data: readonly CustomerData[]) => Promise<Verdict>;
 
 export interface ResolvedAddress {
@@ -126,10 +125,10 @@ export type Resolver = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
 /** The limits of one outbound call (CONTRACT, section 13). */
 export interface OutboundLimits {
-  /** For DNS, the connection and the TLS handshake together. */
+  /** For DNS, connecting and the TLS handshake. */
   readonly connectMs: number;
   readonly totalMs: number;
-  /** The most bytes of an answer, compressed as well as decompressed. */
+  /** The limit of an answer, both compressed and decompressed. */
   readonly answerBytes: number;
 }
 

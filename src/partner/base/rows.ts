@@ -4,7 +4,6 @@ import { loadOutbox, type PageMessage } from '../../notify/index.ts';
 import type { PartnerPorts } from './ports.ts';
 import type { CustomerTable, PartnerDatabase, PartnerTable, Store, Tx } from './tables.ts';
 
-/** Finds the first row with the values of `match`. */
 export const findRow = <T extends keyof PartnerDatabase & string>(
   at: Store | Tx,
   table: T,
@@ -17,7 +16,7 @@ export const findRow = <T extends keyof PartnerDatabase & string>(
     .where((is) => is.and(match as Partial<Selectable<PartnerTable>>))
     .executeTakeFirst() as Promise<Selectable<PartnerDatabase[T]> | undefined>;
 
-/** The turn (`inTurn`) of work that reads a customer's data, requirements or recent orders before it writes. */
+/** The turn of work that reads a customer's data, requirements or recent orders before it writes. */
 export const customerTurn = (customerId: string): string => `customers:${customerId}`;
 
 /** Finds a partner of this environment. @throws Problem `partner_not_found` */
@@ -58,8 +57,8 @@ export async function linkCustomer(tx: Tx, customerId: string, partnerId: string
 }
 
 /**
- * Queues a page to the operator in the transaction of the event itself, once per event and subject; the service's
- * worker sends it. A page leaves our systems, so it holds only ids and words of our own.
+ * Queues a page to the operator in the event's own transaction, once per event and subject; the service's worker sends
+ * it. A page leaves our systems, so it holds only ids and our own words.
  */
 export async function pageOperator(
   { store, clock, ids, log, secrets }: PartnerPorts,

@@ -4,25 +4,24 @@ import type { MetaTables } from '../../store/index.ts';
 
 export type PartnerEnvironment = 'demo' | 'live';
 
-/** A partner, the address of its platform, and its offering. */
 export interface PartnerTable {
   partner_id: string;
   environment: PartnerEnvironment;
   name: string;
-  /** An INTEGRATION partner handles the whole order; to a REDIRECT partner (Tier 1) the customer is redirected. */
+  /** INTEGRATION: handles the whole order. REDIRECT (Tier 1): the customer is redirected to it. */
   type: 'INTEGRATION' | 'REDIRECT';
   platform_url: string;
   icon: string;
   terms_url: string;
   privacy_policy_url: string;
-  /** JSON: the lines of the offering, by country, currencies, method and limits (wire/partner/offers.ts). */
+  /** JSON: lines by country, currencies, method and limits (wire/partner/offers.ts). */
   offering: string;
-  /** The secret that signs requests to the partner's platform (Standard Webhooks). */
+  /** Signs requests to the platform (Standard Webhooks). */
   webhook_secret_sealed: string;
-  /** The secret before the last rotation. It also signs, until `webhook_secret_before_until_ms`. */
+  /** The secret before the last rotation; it also signs, until the time below. */
   webhook_secret_before_sealed: string | null;
   webhook_secret_before_until_ms: number | null;
-  /** 0 if the partner takes no new orders; its existing orders go on. */
+  /** 0: takes no new orders; existing ones go on. */
   enabled: number;
   created_at_ms: number;
   updated_at_ms: number;
@@ -48,7 +47,7 @@ export interface CustomerTable {
   environment: PartnerEnvironment;
   /** ISO 3166-1 alpha-3. */
   country: string;
-  /** When the customer was blocked. Calls are refused from then on; orders already begun go on. */
+  /** From then on the customer's calls are refused; orders already begun go on. */
   blocked_at_ms: number | null;
   created_at_ms: number;
 }
@@ -111,7 +110,7 @@ export interface PartnerOrderTable {
   /** Handle of the Idempotency-Key of CreateOrder; unique. */
   creation_key: string | null;
   request_digest: string | null;
-  /** JSON, sealed: fields of the outbound request, and why the creation failed if it did (orders/creations.ts). */
+  /** JSON, sealed: fields of the outbound request, and how a failed creation ended. */
   creation_sealed: string | null;
   due_at_ms: number | null;
   lease_until_ms: Generated<number>;
@@ -122,7 +121,7 @@ export interface PartnerOrderTable {
   updated_at_ms: number;
 }
 
-/** The history of an order: a row per version, written with the change. Later only the retention clears its values. */
+/** The history of an order: a row per version, written with the change. Only the retention clears values. */
 interface PartnerOrderChangeTable {
   order_id: string;
   version: number;
@@ -137,7 +136,7 @@ interface PartnerOrderChangeTable {
   at_ms: number;
 }
 
-/** Counts a partner's orders by status; updated with each change of status (orders/order-record.ts). */
+/** Counts a partner's orders by status; updated with each change (orders/order-record.ts). */
 interface PartnerOrderCountTable {
   partner_id: string;
   environment: PartnerEnvironment;
@@ -154,7 +153,7 @@ interface PartnerAnswerTable {
   expires_at_ms: number;
 }
 
-/** Requests to partner platforms: a row per finished try. Only its sealed columns are ever cleared. */
+/** Requests to partner platforms: a row per finished try. Only sealed columns are ever cleared. */
 interface PartnerOutboundTable {
   outbound_id: string;
   partner_id: string;
@@ -166,7 +165,6 @@ interface PartnerOutboundTable {
   duration_ms: number;
   /** The answer as received, cut at a size limit. */
   raw_response_sealed: string | null;
-  /** The request as it was sent, sealed. */
   request_sealed: string | null;
   /** A short reason such as ECONNREFUSED. */
   reason: string | null;
@@ -190,7 +188,7 @@ interface PartnerRequirementTable {
   requirement_id: string;
   customer_id: string;
   partner_id: string;
-  /** Either this or `attestation_type` is set. */
+  /** Set unless `attestation_type` is. */
   data_type: string | null;
   attestation_type: string | null;
   max_age_days: number | null;
@@ -211,7 +209,7 @@ interface CustomerDataTable {
   /** Rises with every submission of the customer. */
   rank: number;
   submitted_at_ms: number;
-  /** When the data was last given or used for an order; the retention counts from then. */
+  /** Last given or used for an order; the retention counts from then. */
   last_used_at_ms: number;
 }
 
@@ -230,7 +228,7 @@ export interface AttestationRunTable {
   input_key: string;
   rank: number;
   state: 'running' | 'passed' | 'rejected';
-  /** Set while the attestation runs. Unique, so that it runs once at a time for the same data. */
+  /** Set while it runs. Unique, so only one run at a time is about the same data. */
   live_key: string | null;
   due_at_ms: number;
   lease_until_ms: number;

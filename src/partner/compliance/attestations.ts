@@ -60,7 +60,7 @@ async function perform(
   const { store, clock, log } = ports;
   const dataIds = run.input_key.split('+');
   const data = await openData(ports, store, run.customer_id, dataIds, { files: true });
-  // The data was purged in the meantime: nothing is left to attest, and the customer is asked for it again.
+  // The data was purged in the meantime; the customer is asked for it again.
   if (data.size < dataIds.length) return drop(store, run);
   const verdict = await attest(run.type as RunType, [...data.values()]);
   await queue.finish(run, { state: verdict, live_key: null, finished_at_ms: clock.now(), decided_by: 'sandbox' });
@@ -76,7 +76,7 @@ async function drop(store: Store, run: RunRow): Promise<void> {
     .execute();
 }
 
-/** @param byPerson true if an operator, who is paged, decides the runs */
+/** @param byPerson an operator decides the runs, and is paged */
 async function beginDue(
   tx: Tx,
   ports: PartnerPorts,

@@ -41,7 +41,7 @@ export const RETENTION_DUE_AT = 'customer_data_retention_due_at_ms';
 export function retentionDue({ clock }: DuePorts): RawBuilder<number | null> {
   const nowMs = clock.now();
   const known = sql`cast(value as bigint)`;
-  // A time further ahead than the pause was written before the clock was set back: search now.
+  // Further ahead than the pause: the clock was set back, so search now.
   return sql`coalesce(
     (select case when ${known} > ${nowMs + LOOK_EVERY_MS} then ${nowMs} else ${known} end
       from meta where key = ${RETENTION_DUE_AT}),

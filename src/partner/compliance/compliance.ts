@@ -58,7 +58,7 @@ export interface Facts {
   readonly acceptances: readonly Acceptance[];
 }
 
-/** The customer data that each attestation needs. After a rejection, the first kind is asked for again. */
+/** The customer data of each attestation. After a rejection the first kind is asked for again. */
 export const RUN_INPUTS = {
   VALIDATED_EMAIL: ['EMAIL'],
   VALIDATED_PHONE: ['PHONE'],
@@ -82,7 +82,7 @@ type Standing =
 export interface Judged {
   readonly requirement: Requirement;
   readonly standing: Standing;
-  /** Ids of the data that counts: latest first, or for an attestation in the order of RUN_INPUTS. */
+  /** Ids of the data that counts, latest first; an attestation's in the order of RUN_INPUTS. */
   readonly dataIds: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export interface Assessment {
   readonly judged: readonly Judged[];
 }
 
-/** Identifies the data of an attestation, in whatever order it is listed. */
+/** Identifies the data of an attestation, in any order. */
 export const inputKey = (dataIds: readonly string[]): string => [...dataIds].sort().join('+');
 
 /** Adds the data that attestations need, and merges equal requirements; the shortest age counts. */

@@ -59,14 +59,14 @@ const askedSchema = z
 const ruleSchema = z.strictObject({
   /** For readers of the policy; no answer shows it. */
   name: z.string().min(1).max(100),
-  /** Limits the rule to these countries, of the customer or the order; if absent, it applies in all. */
+  /** Countries of the customer or the order in which the rule applies; all if absent. */
   countries: z.array(country).min(1).optional(),
-  /** Limits the rule to orders in these directions; if absent, it also applies before the first order. */
+  /** Applies to orders in these directions; if absent, also before the first order. */
   rampTypes: z
     .array(z.enum(['ONRAMP', 'OFFRAMP']))
     .min(1)
     .optional(),
-  /** Limits the rule to orders of this amount or more, in US dollars. */
+  /** Applies to orders of this amount or more, in US dollars. */
   fromUsd: positive.optional(),
   require: z.array(askedSchema).min(1),
 });
@@ -84,7 +84,7 @@ export const policySchema = z.strictObject({
   /** The orders of this many days count together towards `fromUsd`; 0 counts each order alone. */
   amountWindowDays: z.int().min(0).max(366),
   rejection: z.strictObject({
-    /** Attestations that stay rejected whatever the customer sends; only an operator can pass them. */
+    /** Attestations that, once rejected, only an operator can pass. */
     final: z.array(z.enum(ATTESTATION_TYPES)),
     /** After this many rejections of one attestation within 24 hours, its data is refused for a while. */
     mostPerDay: z.int().min(1).max(100),
@@ -98,7 +98,7 @@ export type Policy = z.output<typeof policySchema>;
 type PolicyRule = Policy['rules'][number];
 type Asked = PolicyRule['require'][number];
 
-/** The shipped policy: asks for the customer's identity from the start, and for more as amounts grow. */
+/** The shipped policy: asks for identity from the start, and for more as amounts grow. */
 export const defaultPolicy: Policy = policySchema.parse(shipped);
 
 export interface PolicyOrder {

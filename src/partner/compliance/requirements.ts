@@ -136,7 +136,7 @@ function customerOf({ customerId }: Pick<Call, 'customerId'>): string {
   return customerId;
 }
 
-/** Fields that are shown in full because they identify no person: choices from a list, countries, an expiry date. */
+/** Fields shown in full, which identify no person: choices from a list, countries, an expiry date. */
 const PLAIN: ReadonlySet<string> = new Set([
   'accountPurpose.type',
   'bankAccount.iban.country',
@@ -159,7 +159,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'taxId.type',
 ]);
 
-/** Fields of which the last characters are shown, so that people can tell one account from another. */
+/** Fields that show their last characters, so that people can tell accounts apart. */
 const BY_THE_END: ReadonlySet<string> = new Set([
   'bankAccount.ach.accountNumber',
   'bankAccount.clabe.accountNumber',
@@ -192,13 +192,13 @@ function masked(field: string, text: string): string {
     return `${name.slice(0, 1)}***@${domain}`;
   }
   if (field === 'birthDate.date') return `${text.slice(0, 4)}-**-**`;
-  // Shows at most a third and at most four characters, so a very short number is hidden entirely.
+  // At most a third and at most four characters, so a very short number is hidden entirely.
   const open = Math.min(4, Math.floor(text.length / 3));
   if (BY_THE_END.has(field)) return `***${open === 0 ? '' : text.slice(-open)}`;
   return `${text.slice(0, 1)}***`;
 }
 
-/** A limit on a partner's requirements of one customer. There are 26 kinds to ask for. */
+/** Requirements of a partner; there are 26 kinds. */
 const MOST_PER_CUSTOMER = 100;
 
 /**
@@ -252,7 +252,7 @@ export async function addRequirement(
   return requirementId;
 }
 
-/** A limit on the pieces of data of one customer within a day: many times what all requirements need together. */
+/** Pieces of data of a customer: many times what all requirements need together. */
 const MOST_PER_DAY = 200;
 
 /** Keeps a customer from guessing values and filling the disk. @throws Problem `too_many_attempts`, with Retry-After */

@@ -10,7 +10,7 @@ import { loadPolicy } from './policy.ts';
 const MOST_AT_ONCE = 200;
 export const OVER = ['PAYMENT_PROCESSED', 'REFUNDED', 'CANCELED'];
 
-/** Matches orders with personal data. Worded like the index (migrations.ts), so that the database uses it. */
+/** Matches orders with personal data; worded as in the index (migrations.ts), so that it is used. */
 const ORDER_SEALS = sql<boolean>`(creation_sealed is not null or redirect_url_sealed is not null
   or deposit_instructions_sealed is not null or reason_sealed is not null
   or customer_facing_reason_sealed is not null or return_details_sealed is not null)`;
@@ -111,7 +111,7 @@ const openOrders = (store: Store) =>
     .where('mine.creation', 'in', ['creating', 'created'])
     .where((is) => is.or([is('mine.status', 'is', null), is('mine.status', 'not in', OVER)]));
 
-/** Removes the found rows that are still old: data may have been given or used since, or an order changed. */
+/** Removes found rows if they are still old: data may have been used since, or an order changed. */
 const remove = (store: Store, found: Found, sinceMs: number, nowMs: number): Promise<void> =>
   inTurn(store, [], async (tx) => {
     if (found.data.length > 0)

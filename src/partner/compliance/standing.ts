@@ -43,7 +43,7 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
   const final: ReadonlySet<AttestationType> = new Set(policy.rejection.final);
   const attestations = createAttestations(ports, attest);
 
-  /** Describes an order to the policy. The amount includes the customer's other orders within the policy's window. */
+  /** Describes an order to the policy. The amount includes other orders within its window. */
   async function weigh(at: Store | Tx, customerId: string, wanted: WantedOrder): Promise<PolicyOrder> {
     const days = policy.amountWindowDays;
     const earlier = days === 0 ? [] : await ordersSince(at, customerId, clock.now() - days * DAY_MS, wanted.order_id);
@@ -107,7 +107,7 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = port
     const wallet = wanted?.customer_wallet_data_id;
     const given = await submissionsOf(ports, at, customerId);
     return {
-      // Only the wallet that the order names is to be attested.
+      // Only the wallet that the order names counts.
       submissions: given.some(({ dataId }) => dataId === wallet)
         ? given.filter(({ type, dataId }) => type !== 'CRYPTO_WALLET' || dataId === wallet)
         : given,
@@ -160,7 +160,6 @@ async function acceptancesOf(at: Store | Tx, customerId: string): Promise<Facts[
   }));
 }
 
-/** Adds a consent to terms. Acceptances are never changed. */
 export async function addAcceptance(
   { ids }: Pick<PartnerPorts, 'ids'>,
   tx: Tx,
@@ -180,8 +179,8 @@ export async function addAcceptance(
  * the customer's recent orders) and by its partner's requirements. The contract leaves this check open, but a ramp may
  * not take money from unknown people.
  *
- * Call it once before any request is sent, and again in the transaction that writes the order, so that two concurrent
- * orders that exceed a limit together do not both pass.
+ * Call it before any request is sent, and again in the transaction that writes the order, so that concurrent orders do
+ * not exceed a limit together.
  * @throws Problem `compliance_required`, with the status and the outstanding requirements. Outside a transaction the
  *   order is saved, and GetOnboardingRequirements lists its requirements from then on.
  */

@@ -34,7 +34,7 @@ export async function saveData(
   return saved;
 }
 
-/** Lists the pieces of data that a customer has given, with what a compliance status depends on. */
+/** Lists a customer's pieces of data, with what a compliance status depends on. */
 export async function submissionsOf(ports: SealPorts, at: Store | Tx, customerId: string): Promise<Submission[]> {
   const rows = await at.selectFrom('customer_data').selectAll().where('customer_id', '=', customerId).execute();
   const documents = rows.filter(({ type }) => type === 'ID_DOCUMENT').map(({ data_id }) => data_id);
@@ -169,7 +169,7 @@ export function fieldsOf(value: CustomerData): Field[] {
   return fields;
 }
 
-/** Puts a piece of data together from all of its fields, or from those that may be shown. */
+/** Puts a piece of data together from all fields, or from those that may be shown. */
 export function dataOf(fields: readonly Field[]): CustomerData {
   const whole: Record<string, unknown> = {};
   for (const { field, text } of fields) {

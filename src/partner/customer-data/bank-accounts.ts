@@ -77,8 +77,8 @@ function bic(text: string, ibanCountry: string | null): Verdict {
 }
 
 /**
- * A routing number of the American Bankers Association: nine digits, checked by the weights 3-7-1. The Federal Reserve
- * assigns the first two (00-12 districts, 21-32 thrifts, 61-72 electronic, 80 traveller's cheques).
+ * A routing number of the American Bankers Association: nine digits, weights 3-7-1. The Federal Reserve assigns the
+ * first two (00-12 districts, 21-32 thrifts, 61-72 electronic, 80 traveller's cheques).
  */
 function routingNumber(text: string): Verdict {
   const digits = ungrouped(text);
@@ -184,7 +184,7 @@ const taxKey = (verdict: Verdict, name: string): Verdict =>
  */
 function brCode(pasted: string): Verdict {
   const text = pasted.trim();
-  // EMV counts characters, banks count bytes. Both agree on ASCII only; otherwise the CRC would be ambiguous.
+  // EMV counts characters, banks count bytes. Both agree in ASCII only.
   if (!/^[\x20-\x7e]+$/.test(text)) return wrong('must be plain ASCII text without line breaks.');
   if (!/6304[0-9A-F]{4}$/.test(text)) return wrong('must end with 6304 and a CRC of four capital hex digits.');
   const crc = crc16(new TextEncoder().encode(text.slice(0, -4)), 0xffff);
@@ -209,7 +209,7 @@ function fieldsOf(text: string): Map<string, string> | null {
   return fields;
 }
 
-/** The formats of fields. A field with a last column, a valid stand-in value, may be absent. */
+/** The formats of fields. Fields with a last column, a valid stand-in, may be absent. */
 const FIELDS: readonly (readonly [id: string, name: string, form: RegExp, absent?: string])[] = [
   ['52', 'merchant category', /^\d{4}$/],
   ['53', 'currency 986', /^986$/],

@@ -47,7 +47,7 @@ function documentNumber(text: string): Verdict {
     : wrong('must be 4 to 30 letters and digits, at least one of them a digit.');
 }
 
-/** The size limit of a picture or document after decoding. */
+/** Of a decoded picture or document. */
 const MOST_FILE_BYTES = 5 * 1024 * 1024;
 
 /**

@@ -13,7 +13,7 @@ export const loadWallets = () => import('./wallets.ts');
 
 type Checks = () => Promise<{ readonly rules: Rules; readonly missing?: Missing }>;
 
-/** Loads the rules of a kind on demand, because the tables of banks, phones and chains are large. */
+/** Loads the rules of a kind on demand: the tables of banks, phones and chains are large. */
 const CHECKS: Readonly<Partial<Record<DataType, Checks>>> = {
   BANK_ACCOUNT: () => import('./bank-accounts.ts'),
   CRYPTO_WALLET: loadWallets,

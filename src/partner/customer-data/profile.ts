@@ -15,7 +15,7 @@ import {
   wrong,
 } from './verdict.ts';
 
-/** Rules for what customers say about themselves. Kinds with a single enum value need none: the schema checks them. */
+/** Rules for what customers say about themselves. The schema alone checks kinds with a single enum value. */
 export const rules: Rules = {
   'email.value': emailAddress,
   'name.firstName': personName,
@@ -75,7 +75,7 @@ function birthDate(text: string, _data: CustomerData, context: DataContext): Ver
     : wrong(`makes the customer younger than ${LEAST_AGE_YEARS}.`);
 }
 
-/** A country in either ISO 3166-1 code, as the specification does not say which; kept as alpha-3. */
+/** A country in either ISO 3166-1 code (the specification leaves it open); kept as alpha-3. */
 function country(text: string): Verdict {
   const code = alpha3Of(text);
   return code === null ? wrong('must be an ISO 3166-1 code, such as PRT.') : normal(code);

@@ -14,7 +14,7 @@ import {
   wrong,
 } from './verdict.ts';
 
-/** Checks a number in capitals, without the separators of its groups. */
+/** Checks a number in capitals, without separators. */
 type TaxRule = (code: string) => Verdict;
 
 /** Makes a rule of a number's format and, if its authority defines one, its check. */
@@ -44,20 +44,20 @@ type TaxRules = Readonly<Record<string, Readonly<Record<string, TaxRule>>>>;
 const isRealDay = (day: string): boolean =>
   ['19', '20'].some((century) => isRealDate(`${century}${day.slice(0, 2)}-${day.slice(2, 4)}-${day.slice(4)}`));
 
-// A remainder of 1 would need a check digit of 10; such numbers get another first pair, and 9.
+// A remainder of 1 would need 10 as a check digit: then another first pair is used, and 9.
 const IS_CUIT = endsBy('5432765432', '09987654321');
 const isRut: Fits = (code) => endsBy('32765432', '0K987654321')(code.padStart(9, '0'));
 const NIT_WEIGHTS = [71, 67, 59, 53, 47, 43, 41, 37, 29, 23, 19, 17, 13, 7, 3];
 const isNit: Fits = (code) => endsBy(NIT_WEIGHTS, '01987654321')(code.padStart(16, '0'));
 
-/** Tax numbers of the Americas, each by its own authority's rule. */
+/** Tax numbers by country and kind, each by its own authority's rule. */
 const AMERICAS: TaxRules = {
   USA: {
     // Social Security Administration: no area 000, 666 or 9xx, no group 00, no serial 0000. Refuses two famous fakes.
     SSN: taxRule(/^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/, (code) => !/^(078051120|219099999)$/.test(code)),
     // Internal Revenue Service: 9xx, fourth and fifth digit 50-65, 70-88, 90-92, 94-99.
     ITIN: taxRule(/^9\d{2}(5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\d{4}$/),
-    // Prefixes that a campus of the Internal Revenue Service or its internet service assigns.
+    // Prefixes that an IRS campus or the IRS's internet service assigns.
     EIN: taxRule(/^(0[1-6]|1[0-6]|2[0-7]|3[0-9]|4[0-8]|5[0-9]|6[0-8]|7[1-7]|8[0-8]|9[0-5]|9[89])\d{7}$/),
   },
   BRA: { CPF: cpf, CNPJ: cnpj },
@@ -98,7 +98,6 @@ function isCurp(code: string): boolean {
   );
 }
 
-/** Tax numbers of Europe, each by its own authority's rule. */
 const EUROPE: TaxRules = {
   PRT: { NIF: taxRule(/^([1-35689]\d|45)\d{7}$/, endsBy('98765432', MOD_11)) },
   ESP: {
@@ -179,7 +178,7 @@ function isCif(code: string): boolean {
   return code[8] === String(check) || code[8] === 'JABCDEFGHI'[check];
 }
 
-/** Checks that exactly one of the first ten digits repeats, two or three times, and that the check digit matches. */
+/** Exactly one of the first ten digits occurs twice or three times, all others at most once. */
 function isSteuerId(code: string): boolean {
   const counts = new Map<string, number>();
   for (const digit of code.slice(0, 10)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
@@ -203,7 +202,6 @@ function isCodiceFiscale(code: string): boolean {
   return String.fromCharCode(65 + (sum % 26)) === code[15];
 }
 
-/** Tax numbers of Africa, Asia and Oceania, each by its own authority's rule. */
 const OTHERS: TaxRules = {
   NGA: { TIN: taxRule(/^\d{10}$|^\d{12,13}$/), NIN: taxRule(/^\d{11}$/), BVN: taxRule(/^\d{11}$/) },
   KEN: { PIN: taxRule(/^[AP]\d{9}[A-Z]$/) },

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import { alpha3Of } from '../../kernel/domain/countries.ts';
 import type { CustomerData } from './schema.ts';
 
-/** A rule's verdict on a text: its normal form, or what is wrong with it, without repeating the text. */
+/** A rule's verdict on a text: its normal form, or its fault, which does not repeat the text. */
 export type Verdict = { readonly normal: string } | { readonly wrong: string };
 
 export const normal = (text: string): Verdict => ({ normal: text });
@@ -46,8 +46,8 @@ const LOCAL_PART = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_
 const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{2,59})$/;
 
 /**
- * An e-mail address (RFC 5321, without quoted parts and address literals). Its domain is kept in lower-case ASCII; the
- * part before the @ stays as it is, because only the receiving host knows if its case matters.
+ * An e-mail address (RFC 5321, without quoted parts and address literals). The domain is kept in lower-case ASCII; the
+ * part before the @ stays, as its case may matter to the host.
  */
 export function emailAddress(text: string): Verdict {
   const address = text.trim();

@@ -15,8 +15,8 @@ const NO_OWNER = wrong('is an address without an owner.');
 const isAllZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
 /**
- * Checks a wallet's address by its chain's encoding (CONTRACT, section 12). White space is refused, not trimmed:
- * without a checksum, a character that became a space would leave another address that looks right.
+ * Checks a wallet's address by its chain's encoding (CONTRACT, section 12), untrimmed: without a checksum, a character
+ * that became a space would leave another address that looks right.
  */
 export const walletAddress = (text: string, type: WalletType, context: DataContext): Verdict =>
   /\s/.test(text) ? wrong('has white space in it.') : RULES[type](text, context);
@@ -155,6 +155,6 @@ function decodeBase58Check(text: string): Uint8Array | null {
   if (bytes === null || bytes.length < 5) return null;
   const sha256 = (data: Uint8Array) => new Uint8Array(createHash('sha256').update(data).digest());
   const payload = bytes.subarray(0, -4);
-  // Encodes again and compares, because decoding would throw on a wrong checksum.
+  // Encodes and compares, because decoding throws on a wrong checksum.
   return createBase58check(sha256).encode(payload) === text ? payload : null;
 }

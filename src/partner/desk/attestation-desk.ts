@@ -30,7 +30,7 @@ async function requireRun(ports: PartnerPorts, tx: Tx, attestationId: string): P
 /** Lists running and rejected attestations, oldest first, for an operator to decide. */
 export async function listAttestations({ ports }: DeskCall): Promise<AttestationRecords> {
   const rows = await ofHere(ports, ports.store)
-    // Worded like the index, so that the database uses it.
+    // As in the index, so that it is used.
     .where(sql<SqlBool>`state in ('running', 'rejected')`)
     .where('started_at_ms', '>', 0)
     .orderBy('started_at_ms')

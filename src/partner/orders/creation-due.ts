@@ -6,7 +6,7 @@ import type { DuePorts, PartnerDatabase, PartnerEnvironment } from '../base/inde
 /** The lease for one run of `drive`: longer than a call can take. */
 export const LEASE_MS = 13_000;
 
-/** The longest wait that a platform's `Retry-After` may impose on the worker and the customer. */
+/** The limit of a platform's `Retry-After`, for the worker and the customer. */
 export const LONGEST_WAIT_MS = 10 * 60_000;
 
 /** An order goes to an operator after a day without a clear answer from its platform. */

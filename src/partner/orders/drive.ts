@@ -28,13 +28,13 @@ import { unsendable } from './order-request.ts';
 
 type Drive = Creations & { readonly row: OrderRow; readonly requestId: string };
 
-/** The unsealed fault of a refusal. The partner's own words may speak of the customer, so they are sealed. */
+/** An unsealed fault: the partner's own words may speak of the customer, and are sealed. */
 const REFUSED = 'the platform refused the order';
 
 export const partnerOf = ({ store, environment }: PartnerPorts, partner_id: string): Promise<PartnerRow | undefined> =>
   findRow(store, 'partners', { partner_id, environment });
 
-/** Asks the platform to create an order, and saves its answer. The worker continues creations that stay open. */
+/** Asks the platform, and saves its answer. The worker continues creations that stay open. */
 export async function drive(creations: Creations, row: OrderRow, requestId: string): Promise<void> {
   const it: Drive = { ...creations, row, requestId };
   const partner = await partnerOf(it, row.partner_id);
@@ -54,7 +54,7 @@ export async function drive(creations: Creations, row: OrderRow, requestId: stri
   }
 }
 
-/** Has the worker ask again with the same id, no sooner than the platform said. After a day an operator has to ask. */
+/** Asks again later with the same id, no sooner than the platform said; after a day an operator has to. */
 async function leaveInDoubt(it: Drive, fault: string, atLeastMs: number | null): Promise<void> {
   const { row, queue, clock } = it;
   if (!isGivenUp(SILENT, { failures: row.attempts, ageMs: clock.now() - row.created_at_ms }))
@@ -86,7 +86,7 @@ async function order(it: Drive, partner: PartnerRow): Promise<void> {
   return notTaken(it, outcome);
 }
 
-/** Asks a redirect partner. A redirection buys nothing, so an unknown outcome ends it, and the same key tries again. */
+/** A redirection buys nothing, so an unknown outcome ends it, and the same key tries again. */
 async function redirect(it: Drive, partner: PartnerRow): Promise<void> {
   const { row, secrets } = it;
   const { walletAddress, forwardedFor } = noteOf(secrets, row);
@@ -182,7 +182,7 @@ async function taken(it: Drive, answer: CreateOrderAnswer): Promise<void> {
   if (faults.length > 0)
     return faulty(it, faults.map(({ field, message }) => `depositInstructions.${field} ${message}`).join(' '));
   return end(it, async (tx, nowMs) => {
-    // With a shared externalOrderId, updates about one order would move the other's money.
+    // With a shared id, updates about one order would move the other's money.
     if (await findRow(tx, 'partner_orders', { partner_id: row.partner_id, external_id: externalOrderId }))
       return inError(it, tx, nowMs, 'externalOrderId belongs to another order');
     await beginOrder(it, tx, status, nowMs);

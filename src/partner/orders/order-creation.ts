@@ -15,9 +15,9 @@ const LOOK_AGAIN_MS = 100;
 const MOST_PER_RUN = 20;
 
 /**
- * Creates an order; CreateOrder is our own procedure (CONTRACT, section 12). Writes the order's row, asks the platform
- * with the row's id as the idempotency key, then saves the answer in one transaction. After a crash the platform is
- * asked again with the same id, which means the same order. The same Idempotency-Key continues a begun creation.
+ * Creates an order (CONTRACT, section 12): writes its row, asks the platform with the row's id as the idempotency key,
+ * then saves the answer in one transaction. After a crash the platform is asked again with the same id, for the same
+ * order. The same Idempotency-Key continues a begun creation.
  * @throws Problem `partner_not_found`, `invalid_request`, `compliance_required`, `idempotency_key_reused`,
  *   `partner_refused`, `partner_unavailable`, `partner_answer_invalid`
  */
@@ -40,7 +40,7 @@ export async function createOrder(
   return answered(ports, await driven(ports, order_id, call.requestId));
 }
 
-/** Writes the row of an allowed creation, or finds the one that another call with the same key has just written. */
+/** Writes the row of an allowed creation, or finds that of a concurrent call with the same key. */
 async function begun(
   ports: PartnerPorts,
   customerId: string,
@@ -53,7 +53,7 @@ async function begun(
   try {
     return await beginCreation(ports, idempotency, wanted, await cleared(ports, customerId, wanted.columns));
   } catch (error) {
-    // Another call with the same key wrote this very order, which then counted against the customer's limits.
+    // Another call with the same key wrote this very order, which counted against the limits.
     const twin = isProblem(error, 'compliance_required') ? await knownCreation(ports, idempotency) : null;
     if (!twin) throw error;
     return twin;
@@ -126,7 +126,7 @@ function ending(at: PartnerPorts, row: OrderRow): Problem {
   return ended?.kind === 'faulty' ? problem('partner_answer_invalid', { detail: names(row) }) : unavailable(at, row);
 }
 
-/** The problem's `Retry-After` is the partner's own, or the time until the worker's next try; at most ten minutes. */
+/** `Retry-After` is the partner's own, or the time until the worker's next try; at most ten minutes. */
 function unavailable({ secrets, clock }: PartnerPorts, row: OrderRow): Problem {
   const ended = noteOf(secrets, row).ended;
   const atMs = ended?.kind === 'again' ? ended.retryAtMs : (row.due_at_ms ?? undefined);
@@ -135,5 +135,5 @@ function unavailable({ secrets, clock }: PartnerPorts, row: OrderRow): Problem {
   return problem('partner_unavailable', { detail: names(row), retryAfter });
 }
 
-/** The ids by which the operator finds the calls in the outbound log. */
+/** The ids by which the outbound log is searched. */
 const names = (row: OrderRow) => ({ partnerId: row.partner_id, orderId: row.order_id });

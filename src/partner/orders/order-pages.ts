@@ -92,7 +92,7 @@ export async function ordersInError(store: Store, environment: PartnerEnvironmen
   const rows = await store
     .selectFrom('partner_orders')
     .select(['order_id', 'partner_id', 'last_error', 'attempts', 'updated_at_ms'])
-    // Worded like the index, so that the database uses it.
+    // As in the index, so that it is used.
     .where(sql<SqlBool>`status = 'ERROR' and last_error is not null`)
     .where('updated_at_ms', '>', 0)
     .where('environment', '=', environment)

@@ -99,7 +99,6 @@ interface RecordedChange {
   readonly to: OrderStatus;
   readonly fields: readonly string[];
   readonly previous?: Readonly<Record<string, unknown>>;
-  /** `key:<key id>`, `platform`, `seed`. */
   readonly actor: string;
   readonly requestId: string;
   readonly atMs: number;
@@ -163,7 +162,7 @@ export async function countMove(
     .execute();
 }
 
-/** Lists an order's changes up to a version, oldest first. Later changes came after the order was read. */
+/** Lists an order's changes up to the version that was read, oldest first. */
 export async function historyOf(
   { store, secrets }: Pick<PartnerPorts, 'store' | 'secrets'>,
   orderId: string,

@@ -106,7 +106,7 @@ function addressOfUser(given: string | undefined, environment: PartnerPorts['env
   return address;
 }
 
-/** Finds the network of the crypto currency. If the request names a network or its alias, it must be the same. */
+/** The network of the crypto currency. A network (or alias) that the request names must be the same. */
 function networkOf(input: CreateOrderRequest): WalletType {
   const { path, code } = cryptoSideOf(input);
   const network = networkOfCurrency(code);

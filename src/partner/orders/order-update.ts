@@ -154,7 +154,7 @@ function changesOf({ secrets }: PartnerPorts, row: OrderRow, content: Content, i
   return { set, fields, previous };
 }
 
-/** Reads the versions of an If-Match header; null if there is none, or for `*`. */
+/** The versions of an If-Match header; null without one, or for `*`. */
 function ifMatch(header: string | null): number[] | null {
   const text = header?.trim();
   if (!text || text === '*') return null;

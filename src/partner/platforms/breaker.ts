@@ -3,12 +3,12 @@ import { inTurn } from '../../store/base/index.ts';
 import { findRow, type Store } from '../base/index.ts';
 
 export const breakerOptions = {
-  /** How many failed calls in a row open the breaker. */
+  /** Failed calls in a row that open the breaker. */
   failures: 5,
-  /** How long it stays open at first; doubled with every probe that fails. */
+  /** How long it is open at first; each failed probe doubles it. */
   openMs: 15_000,
   mostOpenMs: 5 * 60_000,
-  /** How long a probe keeps other calls out: longer than a call can take. */
+  /** How long a probe keeps others out: longer than a call takes. */
   probeMs: 15_000,
 };
 

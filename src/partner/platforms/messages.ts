@@ -31,7 +31,6 @@ export const createOrderBody = z.strictObject({
 });
 export type CreateOrderBody = z.output<typeof createOrderBody>;
 
-/** A Redirect Order Request. */
 export const redirectOrderBody = z.strictObject({
   countryCode: z.string().regex(/^[A-Z]{3}$/),
   rampType: transactionType,
@@ -92,7 +91,7 @@ export const redirectOrderAnswer = z.object({
   rawResponse: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** The error body of each operation. A gateway's `{"error":"Forbidden"}` does not pass for that of `create-order`. */
+/** The error body of each operation. A gateway's `{"error":"Forbidden"}` is not that of `create-order`. */
 export const ERRORS = {
   'create-order': z
     .object({ error: z.object({ reason: z.string(), customerFacingReason: z.string() }) })

@@ -69,7 +69,7 @@ export function refuseZero({ fromAmount }: { readonly fromAmount: string }): voi
 
 /**
  * Checks the codes of an exchange: its sides, the currencies of ISO 4217, and the crypto currencies and payment methods
- * that the partners of this environment offer. If there are no offerings, only the format of codes is checked.
+ * that the partners of this environment offer. Without any offering, only the format of codes is checked.
  * @param rows every partner of the environment
  * @throws Problem `invalid_request`, naming each field, with codes that are close
  */

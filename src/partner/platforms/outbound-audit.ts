@@ -4,7 +4,6 @@ import type { OutboundOperation } from './messages.ts';
 /** How much of a request or an answer is kept. */
 export const MOST_AUDIT_BYTES = 256 * 1024;
 
-/** One try to call a partner's platform, and its outcome. */
 interface OutboundEntry {
   readonly partnerId: string;
   /** The order, or the redirection, that the try was for. */
@@ -28,7 +27,7 @@ export type OutboundAudit = ReturnType<typeof createOutboundAudit>;
 /**
  * The append-only log of requests to partners and their answers, `rawResponse` included (CONTRACT, section 13). Both
  * speak of customers, wallets and bank accounts, so they are sealed; the rest of a row is ids, numbers and words of
- * ours. The retention (retention.ts) and the erasure of a customer empty the sealed columns; the row stays.
+ * ours. Retention and the erasure of a customer empty the sealed columns; the row stays.
  */
 export function createOutboundAudit({ store, secrets, ids }: Pick<PartnerPorts, 'store' | 'secrets' | 'ids'>) {
   const place = (column: string, id: string) => `partner_outbound.${column}.${id}`;

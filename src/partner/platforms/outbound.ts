@@ -93,7 +93,6 @@ async function send(ports: OutboundPorts, partner: OutboundPartner, call: Outbou
 
 type Entry = Parameters<OutboundAudit['write']>[0];
 
-/** Writes to the audit log of a call. */
 type Note = (entry: Pick<Entry, 'attempt' | 'atMs' | 'outcome' | 'reason'> & Partial<Entry>) => Promise<void>;
 
 /** Tries until an answer counts, or tries or time run out. @param attemptWithin makes one try within so many ms */
@@ -147,7 +146,6 @@ async function tryUntilAnswered(
   return { kind: 'unavailable', mayHaveActed, retryAfterMs };
 }
 
-/** Makes the request of one try, signed now. */
 function messageTo(
   guarded: GuardedUrl,
   partner: OutboundPartner,
@@ -217,7 +215,7 @@ async function embeddedRequest(
   }
 }
 
-/** Reads `Retry-After`, in seconds or as a date, as milliseconds from now; null if it cannot be read. */
+/** Reads `Retry-After` (seconds or a date) as milliseconds from now; null if unreadable. */
 function retryAfterOf(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
@@ -233,7 +231,7 @@ export const outboundPartner = (ports: SecretPorts, row: PartnerRow, begunAt: st
   webhookSecrets: webhookSecretsOf(ports, row),
 });
 
-/** Opens calls to partners' platforms: over the network and, in a demo, to the sandbox platform in this process. */
+/** Opens calls to partners' platforms: the network and, in a demo, the sandbox platform in this process. */
 export function openOutbound(ports: PartnerPorts) {
   const { store, secrets, ids, clock, environment, demo } = ports;
   const given = ports.outbound ?? {};

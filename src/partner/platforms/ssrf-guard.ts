@@ -27,7 +27,6 @@ export function isPublicAddress(address: string): boolean {
   return !isIsatap;
 }
 
-/** Recognises this machine's own loopback addresses, in their plain form. */
 const isLoopbackAddress = (address: string): boolean =>
   ipaddr.isValid(address) && !address.includes('%') && ipaddr.parse(address).range() === 'loopback';
 
@@ -122,7 +121,6 @@ export async function pinnedAddresses(guarded: GuardedUrl, resolve: Resolver): P
   return found;
 }
 
-/** Thrown for an answer that exceeds the size limit. */
 class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
@@ -139,13 +137,12 @@ export interface OutboundMessage {
 export type Attempt =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfter: string | null; readonly body: Uint8Array }
   | { readonly kind: 'lost' | 'unsent'; readonly reason: string }
-  /** The answer exceeds the size limit, so the rest was not read; the platform did act. */
+  /** The answer exceeds the size limit; the platform did act. */
   | { readonly kind: 'oversized'; readonly status: number };
 
 interface AttemptPorts {
   readonly resolve: Resolver;
   readonly limits: OutboundLimits;
-  /** Certificates to trust beyond the system's (tests). */
   readonly ca?: string | undefined;
 }
 

@@ -29,7 +29,7 @@ export const queueQuery = z.strictObject({
 });
 
 export const nothing = z.strictObject({});
-/** `force` releases a case that another operator has claimed, for example one who fell ill. */
+/** `force` releases the case of another operator, who fell ill for example. */
 export const releaseRequest = z.strictObject({ force: z.boolean().default(false) });
 export const noteRequest = z.strictObject({ text: words });
 export const approveRequest = z.strictObject({
@@ -37,9 +37,9 @@ export const approveRequest = z.strictObject({
   /** Replaces the amount of the fare rule; needs a note. */
   payout_amount: z.int().min(1).optional(),
   note: words.optional(),
-  /** The amount that the operator agreed to. If the pay-out is another one by now, the approval is refused. */
+  /** The amount that the operator agreed to. The approval is refused if it has changed. */
   expected_payout_amount: z.int().optional(),
-  /** The airline's quote that the plan showed. If it is another one by now, the approval is refused. */
+  /** The airline's quote that the plan showed. The approval is refused if it has changed. */
   quote_id: z.string().max(200).nullable().optional(),
 });
 export const rejectRequest = z.strictObject({ dry_run: z.boolean().default(false), reason: words });
@@ -284,7 +284,7 @@ const evidence = z.strictObject({
     .regex(/^[A-Za-z0-9][A-Za-z0-9 -]{2,39}$/, 'Use the number as the airline writes it.'),
 });
 
-/** The operator's decision about stuck work, with what the airline answered. */
+/** The operator's decision about stuck work. */
 export const resolveRequest = z
   .strictObject({
     decision: stuckDecision.describe('ticketed captures, not_ticketed refunds; cancelled is for refund cases.'),

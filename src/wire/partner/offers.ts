@@ -69,7 +69,7 @@ export type CreateOrderResponse = z.output<typeof createOrderResponse>;
 const decimals = z.int({ error: 'must be a whole number.' }).min(0, 'is 0 to 18.').max(18, 'is 0 to 18.');
 
 const railFields = z.strictObject({
-  /** The countries where it is sold; all countries if left out. */
+  /** Where it is sold; everywhere if left out. */
   countries: z.array(countryCode).min(1, 'must be a country code, or be left out.').optional(),
   rampType: z.enum(['ONRAMP', 'OFFRAMP']),
   fromCurrency: codeName,
@@ -89,7 +89,7 @@ const railFields = z.strictObject({
   fromDecimals: decimals.optional(),
 });
 
-/** Checks that the currencies fit the direction, and that the crypto currency's network is supported. */
+/** Checks that the currencies fit the direction, on a supported network. */
 const rail = railFields.superRefine((given, context) => {
   for (const { path, message } of sideIssues(given)) context.addIssue({ code: 'custom', path: [path], message });
 });
@@ -118,7 +118,7 @@ type Quote =
   | { readonly kind: 'outside_limits'; readonly rail: Rail }
   | { readonly kind: 'too_fine'; readonly decimals: number };
 
-/** Quotes the amount that the customer receives (decimal string), or says why there is no quote. */
+/** Quotes the amount that the customer receives (decimal string), or says why not. */
 export function quoteOf({ rails }: Offering, wanted: Wanted): Quote {
   const sold = rails.filter(
     (one) =>

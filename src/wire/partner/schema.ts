@@ -20,7 +20,7 @@ const depositFields = Object.fromEntries(DEPOSIT_FIELDS.map((field) => [field, l
 export const depositInstructions = z.strictObject(depositFields);
 export type DepositInstructions = z.output<typeof depositInstructions>;
 
-/** Deposit instructions as sent: renames synonyms of the specification's sample, and refuses a field given twice. */
+/** Deposit instructions as sent: renames the synonyms of the specification's sample, and refuses duplicates. */
 export const depositInstructionsInput = z
   .strictObject({
     ...depositFields,
@@ -52,7 +52,7 @@ export type ReturnDetails = z.output<typeof returnDetails>;
 
 const rfc3339 = z.iso.datetime();
 
-/** An order. `customerFacingReason` and `version` are not in the specification. */
+/** An order. `customerFacingReason` and `version` extend the specification. */
 export const order = z.strictObject({
   id: z.string(),
   customerId: z.string().optional(),
@@ -93,11 +93,11 @@ export const updateOrderRequest = z.strictObject({
 });
 export type UpdateOrderRequest = z.output<typeof updateOrderRequest>;
 
-/** `allowedStatuses`, which is not in the specification, lists the statuses that may come next. */
+/** `allowedStatuses`, the possible next ones, extends the specification. */
 export const updateOrderResponse = z.strictObject({ order, allowedStatuses: z.array(orderStatus) });
 export type UpdateOrderResponse = z.output<typeof updateOrderResponse>;
 
-/** `pageSize` and `pageToken` are not in the specification. */
+/** `pageSize` and `pageToken` extend the specification. */
 export const getOrdersRequest = z.strictObject({
   status: orderStatus.optional(),
   pageSize: wholeNumber(1, 200).default(50),
@@ -112,7 +112,7 @@ export const getOrdersResponse = z.strictObject({
 });
 export type GetOrdersResponse = z.output<typeof getOrdersResponse>;
 
-/** `includeHistory` is not in the specification. */
+/** `includeHistory` extends the specification. */
 export const getOrderDetailsRequest = z.strictObject({
   orderId: identifier,
   includeHistory: z.boolean({ error: 'must be true or false.' }).default(false),
@@ -125,7 +125,7 @@ export const orderChange = z.strictObject({
   toStatus: orderStatus,
   fields: z.array(z.string()),
   at: rfc3339,
-  /** `key:` and the id of the key that made the change, `platform`, or `seed` in a demo. */
+  /** `key:` and the id of the key that made the change, `platform`, or `seed`. */
   actor: z.string().optional(),
   /** The previous values of the fields that had one. */
   previous: updateOrderRequest
@@ -135,7 +135,7 @@ export const orderChange = z.strictObject({
 });
 export type OrderChange = z.output<typeof orderChange>;
 
-/** `allowedStatuses` and `history` (oldest first, if requested) are not in the specification. */
+/** `allowedStatuses` and `history` (oldest first, if requested) extend the specification. */
 export const getOrderDetailsResponse = z.strictObject({
   order,
   allowedStatuses: z.array(orderStatus),
