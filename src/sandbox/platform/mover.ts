@@ -25,8 +25,8 @@ const UNHEARD_WAIT_MS = 2_000;
 
 /**
  * Advances orders by UpdateOrder with the partner's key. An update names the order's version, so orders that others
- * moved stay as they are. It keeps its Idempotency-Key until it is answered, so it applies once; a refused one gets a new
- * key, because the old one would repeat the refusal. @returns the number of accepted updates
+ * moved stay as they are. It keeps its Idempotency-Key until it is answered, so it applies once; a refused update gets
+ * a new key, because the old one would repeat the refusal. @returns the number of accepted updates
  */
 export async function moveDue(ports: MoverPorts): Promise<number> {
   const { books, clock } = ports;
