@@ -20,14 +20,14 @@ export function parseUsdc(decimal: string): AtomicUsdc {
 /** Writes lamports as SOL: `10`, `9.99999`. */
 export const formatSol = (lamports: bigint): string => decimalOf(lamports, 9);
 
-/** Converts an amount for JSON and the database; amounts are far below 2^53. */
+/** For JSON and the database; amounts are far below 2^53. */
 export const asInteger = (amount: bigint): number => {
   const value = Number(amount);
   if (!Number.isSafeInteger(value)) throw new RangeError('amount beyond 2^53');
   return value;
 };
 
-/** The form of a partner order's amount, which the schema uses too. */
+/** A partner order's amount; the schema uses this too. */
 export const DECIMAL_FORM = /^(0|[1-9]\d{0,17})(?:\.(\d{1,18}))?$/;
 
 export const isDecimal = (text: string): boolean => DECIMAL_FORM.test(text);

@@ -22,7 +22,7 @@ export const overNetwork =
     return new HttpResponse(status, new TextDecoder().decode(bytes), Object.fromEntries(headers));
   };
 
-/** Codes of connection errors that happen before a byte is sent. */
+/** Connection errors before a byte is sent. */
 const NEVER_CONNECTED = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** Unknown errors count as `lost`. */

@@ -1,6 +1,6 @@
 interface Once<A extends readonly unknown[], T> {
   (...given: A): Promise<T>;
-  /** The value, even while it opens; null before the first use and after a failure. */
+  /** The value, even while it opens; null before, and after a failure. */
   opened(): Promise<T> | null;
 }
 

@@ -4,7 +4,7 @@ export function shownUrl(address: string): string {
   if (scheme === '') return address;
   const [, place = '', query = ''] = /^([^?#]*)(.*)$/s.exec(rest) ?? [];
   const host = place.lastIndexOf('@') + 1;
-  // A password may contain a bare ? or #: everything before the last @ may belong to it.
+  // A password may contain a bare ? or #: all before the last @ may belong to it.
   if (host === 0 && query.includes('@')) return `${scheme}…`;
   const [name = '', ...path] = place.slice(host).split('/');
   const parts = path.map((part) => (isPlainWord(part) ? part : '…'));

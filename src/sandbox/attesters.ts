@@ -11,7 +11,7 @@ const BURNT: ReadonlySet<string> = new Set([
   '1BitcoinEaterAddressDontSendf59kuE',
 ]);
 
-/** The values that are rejected (docs/compliance.md); all others pass. */
+/** Values to reject (docs/compliance.md); others pass. */
 const REJECTED: Readonly<Record<RunType, (data: CustomerData) => boolean>> = {
   VALIDATED_EMAIL: ({ email }) => /^rejected(\+|@)/i.test(email?.value ?? ''),
   VALIDATED_PHONE: ({ phone }) => (phone?.number ?? '').endsWith('000'),

@@ -171,7 +171,7 @@ export function restore({ home, file, passphrase }: Where, nowMs: number): strin
 const SERVICES = 'service.db';
 const TABLES = `select name from sqlite_master where type = 'table'`;
 
-/** Marks the services' database before it is moved into the home, so that no process uses it unmarked. */
+/** Marks the services' database before it is in the home, so that no process uses it unmarked. */
 function markRestored(path: string, madeAtMs: number, nowMs: number): void {
   if (!readRows(path, TABLES).some(({ name }) => name === 'meta')) return;
   const database = openSqlite(path);

@@ -134,7 +134,7 @@ const programOf = async ({ named, records, cluster }: Ground): Promise<Address> 
 async function walletsOf(
   cluster: Cluster,
   { treasury, listed }: Keys,
-  // A cluster with a faucet needs no minimum: the faucet fills the wallets.
+  // A faucet fills the wallets: no minimum then.
   { mint, leastLamports }: { readonly mint: Address; readonly leastLamports: bigint },
 ) {
   const keys = [

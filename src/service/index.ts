@@ -114,7 +114,7 @@ export async function openService(options: ServiceOptions) {
     /** Serves the flight service, the partner service at its paths, and JSON-RPC at `/rpc`. Opens no port. */
     async fetch(request: HttpRequest, connection: Connection = {}): Promise<HttpResponse> {
       const { pathname } = new URL(request.url);
-      // /health does not use the database, and /ready makes this check itself, with a time limit.
+      // /health needs no database, and /ready checks this itself, within a time limit.
       if (pathname !== '/health' && pathname !== '/ready' && (await movedOn())) return movedOnAnswer();
       if (isPartnerPath(pathname)) return partner.fetch(request, connection);
       if (!rpc || (pathname !== '/rpc' && pathname !== '/rpc/')) return flights.app.fetch(request, connection);
@@ -136,7 +136,7 @@ export async function openService(options: ServiceOptions) {
       /** Calls `wake` when another process has new work. */
       onWake: (wake: () => void): void => wakes?.on(wake),
       wakeOthers: (): void => wakes?.send(),
-      /** True while other processes' notices of work arrive here: polling is then only a fallback. */
+      /** True while other processes' notices arrive: polling is then a fallback. */
       isWoken: (): boolean => wakes?.isHeard() === true,
     },
     /** Compares a restored database with the cluster and the airline. */
@@ -244,7 +244,7 @@ function loggingOnce(look: () => Promise<Problem | null>, log: Log): () => Promi
   };
 }
 
-/** Asks the caller to try again: a newer version runs beside this one and will answer. */
+/** A newer version runs beside this one, and will answer the next try. */
 const movedOnAnswer = () =>
   json(problemBody(problem('not_ready', { retryAfter: STORAGE_RETRY_S })), 503, {
     'Retry-After': String(STORAGE_RETRY_S),

@@ -17,7 +17,7 @@ import type { TakingCaps } from './types.ts';
 type Reader = Pick<Cluster, 'accounts'>;
 type Place = Pick<OpenedCluster, 'genesis'> & { readonly ledger: { readonly ledgerId: string } | null };
 
-/** Opens the records of a home's deployments on one cluster, identified by its ledger or first block. */
+/** Opens a home's deployments on one cluster, identified by its ledger or first block. */
 export function deploymentsOf(home: string, { genesis, ledger }: Place): DeploymentRecords {
   const place = ledger ? `ledger${ledger.ledgerId}` : `solana${(genesis ?? '').slice(0, 32)}`;
   return openRecords(join(home, 'keys', 'deployments'), place.replace(/\W/g, ''));

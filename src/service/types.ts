@@ -38,7 +38,7 @@ export interface ServiceOptions {
   readonly lowcostMs?: number | undefined;
   /** A `postgres://` URL; without it a file under `home`. */
   readonly databaseUrl?: string | undefined;
-  /** Settings for applying missing steps to the database. */
+  /** Settings for applying missing steps. */
   readonly migrating?: Migrating | undefined;
   /** True if settings that differ from the other processes' become those of all processes. */
   readonly acceptsChanges?: boolean | undefined;
@@ -50,11 +50,11 @@ export interface ServiceOptions {
   readonly stopping?: AbortSignal | undefined;
   /** Without RPC addresses, the embedded cluster under `home`. */
   readonly cluster?: ClusterSettings | undefined;
-  /** True if the operator has confirmed that real USDC is meant. */
+  /** True if the operator confirmed real USDC. */
   readonly isMainnetMeant?: boolean | undefined;
   /** The most to take for one booking, and in 24 hours; atomic USDC. Mainnet requires both. */
   readonly caps?: TakingCaps | undefined;
-  /** The most escrows that all processes open at once before their locks are paid (default 8). */
+  /** The most unpaid escrows that all processes open at once (default 8). */
   readonly mostCreations?: number | undefined;
   /** Minutes that the price of a refundable ticket stays in escrow (default 0). */
   readonly holdAfterTicketMinutes?: number | undefined;
@@ -64,7 +64,7 @@ export interface ServiceOptions {
   readonly gatewayKeysFile?: string | undefined;
   /** An x402 facilitator to verify and settle payments; without it, one in this process. */
   readonly facilitatorUrl?: string | undefined;
-  /** Settings for pages and mails; without them, both go to files under `home`. */
+  /** Settings for pages and mails; default: files under `home`. */
   readonly notify?: NotifySettings | undefined;
   /** Days from the journey's end until personal data is removed (default 30). */
   readonly purgeAfterDays?: number | undefined;

@@ -8,7 +8,7 @@ import currencies from './currencies.json' with { type: 'json' };
 const DECIMALS: Readonly<Record<string, number>> = currencies;
 export const FIAT: ReadonlySet<string> = new Set(Object.keys(DECIMALS));
 
-/** The decimals of a fiat currency; null for another code. */
+/** Null for a code that is not fiat. */
 export const minorUnitsOf = (code: string): number | null => (FIAT.has(code) ? (DECIMALS[code] ?? null) : null);
 
 /** Customers' wallet networks (spec/partner-service.md, Data types). */

@@ -25,7 +25,7 @@ interface IcsJourney {
   readonly bookingReference: string | null;
   /** The travellers who still fly, if some were refunded. */
   readonly travellers?: string | undefined;
-  /** The time at which the calendar is written, epoch ms. */
+  /** The time of writing, epoch ms. */
   readonly stampMs: number;
   readonly slices: readonly { readonly segments: readonly IcsSegment[] }[];
   /** `segment_index`: the flight's position among all flights. */

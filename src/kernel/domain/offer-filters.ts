@@ -56,7 +56,7 @@ export interface Hidden {
 
 export type AirlineLookup = (code: string) => AirlineRow | null;
 
-/** Null if the seller does not disclose it. */
+/** Null if undisclosed. */
 type Verdict = boolean | null;
 
 type Tests = {

@@ -60,7 +60,7 @@ export const DEPOSIT_FIELDS = [
   'blockchainMemo',
 ] as const;
 
-/** The names that the sample has for three of these fields (CONTRACT, section 11). */
+/** The sample's names for three of these fields (CONTRACT, section 11). */
 export const DEPOSIT_SYNONYMS = {
   accountNumber: 'bankAccountNumber',
   routingNumber: 'bankRoutingNumber',
@@ -89,7 +89,7 @@ export interface OrderStanding {
   readonly destinationTransactionId: string | null;
   /** True if the order has return details. */
   readonly returned: boolean;
-  /** Undefined if unknown here: the service then checks them. */
+  /** Undefined if unknown: the service checks them. */
   readonly details?: OrderDetails | undefined;
 }
 
@@ -147,7 +147,7 @@ export const allowedFrom = ({ status, funds }: Pick<OrderStanding, 'status' | 'f
 const saysSomething = (message: object | undefined): message is object =>
   Object.values(message ?? {}).some((value) => value !== undefined && value !== null);
 
-/** ERROR needs a reason, whatever the status before it. */
+/** ERROR always needs a reason. */
 export const lacksReason = ({ status, reason }: WantedMove): boolean => status === 'ERROR' && reason === undefined;
 
 /** Finds why an update is refused: by the table, the funds, then the required fields. */

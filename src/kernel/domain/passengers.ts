@@ -13,7 +13,7 @@ export interface PassengerIssue {
   /** `passengers`, `passengers.0` or `passengers.0.born_on`. */
   readonly path: string;
   readonly message: string;
-  /** The problem that the service raises if this issue is the first. */
+  /** The service's problem if this issue is the first. */
   readonly code:
     | 'invalid_request'
     | 'duplicate_passenger'
@@ -31,7 +31,7 @@ function collected(issues: PassengerIssue[]): Report {
 
 export interface PassengerRules {
   readonly count: number;
-  /** Date of the first departure (YYYY-MM-DD); null leaves the check of ages to the service. */
+  /** The first departure, YYYY-MM-DD; null leaves ages to the service. */
   readonly departureDate: string | null;
   /** The searched ages and the day that they count on; absent for a fare for adults only. */
   readonly ages?: { readonly on: string; readonly seats: readonly Seat[] } | undefined;

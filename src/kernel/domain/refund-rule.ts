@@ -68,7 +68,7 @@ export function quoteText(quote: AirlineQuote): string {
   return back + where + kind + until;
 }
 
-/** The quoted refund in decimal US dollars; null if unknown, or not in money. */
+/** The refund in decimal US dollars; null if unknown or not money. */
 export const quotedDollars = (quote: AirlineQuote | null): string | null =>
   quote?.refund_currency === 'USD' && isMoney(quote) ? quote.refund_amount_decimal : null;
 

@@ -110,7 +110,7 @@ async function seatMaps({ air, book }: Airline, offerId: string, reference = '')
 const liveOffer = ({ air, scenario, clock }: Airline, offerId: string, moment: OfferMoment) =>
   readOffer(air(), scenario, offerId, moment, clock.now());
 
-/** The index of the offer's traveller for each passenger; null if no traveller of that age is left. */
+/** The offer's traveller for each passenger, by index; null if none of that age is left. */
 function placesOf(passengers: readonly Passenger[], offer: Offer): readonly (number | null)[] {
   const ages = agesOf(offer);
   if (!ages) return passengers.map((_, at) => at);

@@ -6,7 +6,7 @@ import { type Airline, type Airport, distanceKm, TOPIC, type World } from './wor
 
 export type Journey = readonly Itinerary[];
 
-/** The cabins, the lowest first; offer ids name them by position. */
+/** Lowest first; offer ids name cabins by position. */
 export const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
 
 /** The best cabin up to the wanted one. */

@@ -102,7 +102,7 @@ export function composeOffer(world: World, id: string, selection: Selection, bas
   };
 }
 
-/** A traveller of an offer, without a price if the agency does not disclose taxes. */
+/** Has no price if the agency does not disclose taxes. */
 const passengerOf = (
   { type, age, baseCents, taxCents }: NonNullable<ReturnType<typeof priceOf>['each']>[number],
   { silent }: Seller,

@@ -39,7 +39,7 @@ interface AirlineTables {
   sold_seats: { seat: string; reference: string };
 }
 
-/** The steps of the airline's database, which also has the lowcost sales. */
+/** The airline's database also has the lowcost sales. */
 export const airlineMigrations: readonly Migration[] = [
   {
     name: '001_airline_orders',

@@ -17,7 +17,7 @@ export interface Seller {
   readonly reach: number;
   /** The range of its markup, as a share of the fare. */
   readonly markup: readonly [least: number, most: number];
-  /** Fields that it does not disclose. */
+  /** Undisclosed fields. */
   readonly silent: readonly ('conditions' | 'fare_basis' | 'brand' | 'bags' | 'tax' | 'refund')[];
 }
 
@@ -39,7 +39,7 @@ export const SELLERS: readonly Seller[] = [
 
 export const EUR_PER_USD = 0.92;
 
-/** The choices that make an offer; its id contains them. */
+/** The content of an offer id. */
 export interface Selection {
   /** Minutes since 1970, which fix the price. */
   readonly issuedMinute: number;

@@ -114,7 +114,7 @@ function extended(world: World, journeys: readonly Journey[], next: readonly Iti
   });
 }
 
-/** Takes up to `most` entries, evenly spread and including the first. */
+/** Takes up to `most` entries, evenly spread from the first. */
 const spread = <T>(list: readonly T[], most: number): T[] =>
   list.length <= most
     ? [...list]
@@ -165,7 +165,7 @@ export function readOffer(
   };
 }
 
-/** The bags of each offer: every fare of this world discloses them. */
+/** Every fare of this world discloses its bags. */
 export const bagsOf = ({ world, ids }: Air, offers: readonly Offer[]): Map<string, TravellerBags[]> =>
   new Map(
     offers.flatMap((offer) => {
@@ -187,12 +187,12 @@ function bagsWith(world: World, selection: Selection, offer: Offer): TravellerBa
   return alike(seatsOf(selection), offer, sold);
 }
 
-/** The most that an id's time may be ahead of this clock. */
+/** The most that an id may be ahead of this clock. */
 export const CLOCK_SKEW_MS = 120_000;
 
 export const rateLimited = () => problem('upstream_rate_limited', { retryAfter: RATE_LIMIT_RETRY_SECONDS });
 
-/** The bags for sale: checked ones, and cabin bags of leisure airlines. */
+/** Extra checked bags, and leisure airlines' cabin bags. */
 function servicesFor(world: World, selection: Selection): AvailableService[] {
   const { journey, plating, sellerIndex } = selection;
   const seats = seatsOf(selection);

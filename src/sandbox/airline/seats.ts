@@ -21,7 +21,7 @@ const EXIT_TERMS = 'Exit row: for travellers of 16 and over who can help to open
 /** The lowest tier whose fare includes usual seats. */
 const FREE_FROM_TIER = 2;
 
-/** Names each flight of an offer, in the same way for every seller. */
+/** Names each flight of an offer, alike for every seller. */
 export const flightsOf = ({ ids }: Air, offerId: string): string[] =>
   (ids.read(offerId)?.journey.flat() ?? []).map((flight) =>
     flightKey(operatingNumber(flight), flight.from, flight.to, flight.departureLocalMs),
@@ -101,7 +101,7 @@ function seatOf(
   };
 }
 
-/** The price of a seat: free above economy, else by distance and place; dearer brands include usual seats. */
+/** Seats are free above economy, else priced by distance and place; dearer brands include usual ones. */
 function centsOf({ sellerIndex, cabin, tier }: Selection, flight: Flight, { letter, section, kind }: Place): number {
   if (cabinOn(flight, cabin) !== 'economy') return 0;
   const km = distanceKm(flight.from, flight.to);

@@ -101,7 +101,7 @@ function makeSlot(
   return { ...slot, departureMinute: departureMinute(world, slot) };
 }
 
-/** The minute nearest to the wished one at which both airports are open. */
+/** The minute nearest to the wish with both airports open. */
 function departureMinute(world: World, slot: Omit<Slot, 'departureMinute'>): number {
   const { from, to, blockMinutes } = slot;
   const wished = wishedMinute(world, slot);

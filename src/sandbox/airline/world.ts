@@ -75,7 +75,7 @@ export const readAirlines = () =>
     code,
     name,
     kind,
-    /** At most two, because each hub has its own range of flight numbers. */
+    /** At most two: each has a range of flight numbers. */
     hubs: hubs === '' ? [] : hubs.split(' '),
     alliance,
     programme,
@@ -101,7 +101,7 @@ export interface Aircraft {
 
 export type FleetRole = keyof typeof FLEET_TABLE;
 
-/** Aircraft types by role; each airline has a favourite among the suitable types. */
+/** By role; each airline has a favourite among suitable types. */
 export const FLEET = FLEET_TABLE as Record<FleetRole, readonly Aircraft[]>;
 
 export type World = ReturnType<typeof createWorld>;

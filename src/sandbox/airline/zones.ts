@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/clock.ts';
 import RULES from './zones.json' with { type: 'json' };
 
-/** The rules for summer time. A row of zones.json: standard offset in minutes, rule, zones. */
+/** Summer time rules. Rows of zones.json: standard offset in minutes, rule, zones. */
 type Rule = 'fixed' | 'eu' | 'us' | 'au' | 'nz' | 'cl' | 'eg' | 'il' | 'ma';
 
 /** Morocco's clock changes for Ramadan; other years come from Intl. */
@@ -39,7 +39,7 @@ export function createZones() {
   const formatOf = (timeZone: string) =>
     known(formats, timeZone, () => new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...parts }));
 
-  /** Asks Intl, and caches by the hour: no zone here changes within one. */
+  /** Caches by the hour: no zone here changes within one. */
   const intlOffset = (timeZone: string, utcMs: number): number => {
     const hour = Math.floor(utcMs / HOUR_MS);
     return known(byHour, `${timeZone} ${hour}`, () => {
@@ -79,14 +79,14 @@ export function createZones() {
   };
 }
 
-/** A stretch of time with one offset, in minutes. */
+/** A time with one offset, in minutes. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
   readonly offset: number;
 }
 
-/** The stretch around `utcMs` without a clock change, within one year of standard time. */
+/** The stretch of a year (standard time) around `utcMs` without a clock change. */
 function spanOf(rule: Exclude<Rule, 'fixed'>, standard: number, year: number, utcMs: number): Span {
   const summer = summerTime(rule, standard, year);
   const first = Math.min(summer.fromMs, summer.toMs);
@@ -139,7 +139,7 @@ function sundayFrom(year: number, month: number, day: number): number {
   return from + ((7 - new Date(from).getUTCDay()) % 7) * DAY_MS;
 }
 
-/** UTC midnight of the last such weekday of a month (weekday 0 = Sunday). */
+/** UTC midnight of a month's last such weekday (0 = Sunday). */
 function last(year: number, month: number, weekday: number): number {
   const end = Date.UTC(year, month + 1, 0);
   return end - ((new Date(end).getUTCDay() - weekday + 7) % 7) * DAY_MS;

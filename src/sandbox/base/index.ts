@@ -3,11 +3,11 @@ import { openSqlite } from '../../store/libsql/index.ts';
 
 type Value = string | number | null;
 
-/** Opens a double's books in a file that processes share. Column `due_at_ms` becomes field `dueAtMs`. */
+/** Opens books in a file that processes share. Column `due_at_ms` becomes field `dueAtMs`. */
 export function openBook(path: string, tables: string) {
   const database = openSqlite(path);
   database.exec(tables);
-  /** Reads all rows: a statement with `returning` writes only when they are read. */
+  /** Reads all rows: `returning` writes only then. */
   const rows = <T>(statement: string, ...values: readonly Value[]): T[] =>
     (database.prepare(statement).all(...values) as Record<string, Value>[]).map(
       (row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value])) as T,

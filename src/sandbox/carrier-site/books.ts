@@ -4,9 +4,9 @@ import { type Book, openBook } from '../base/index.ts';
 
 interface Press {
   readonly pressId: number;
-  /** The token of one pay page: a second press with it is ignored. */
+  /** The pay page's token: a second press with it is ignored. */
   readonly payToken: string;
-  /** The field "Your reference" of the passengers page, perhaps empty. */
+  /** "Your reference" on the passengers page, perhaps empty. */
   readonly reference: string;
   readonly scenario: string;
   readonly amountCents: number;

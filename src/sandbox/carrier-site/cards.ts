@@ -35,7 +35,7 @@ function luhnDigit(body: string): string {
   return String((10 - (sum % 10)) % 10);
 }
 
-/** Issues worthless cards for the pretend till; a reference gets the same card in every process. */
+/** Worthless cards for the pretend till; a reference always gets the same card. */
 export const createSandboxCards = (): CardIssuer => ({
   isSandbox: true,
   async issue({ reference, amountDecimal }) {

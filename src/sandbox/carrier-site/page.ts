@@ -7,7 +7,7 @@ export class Markup {
 
 type Shown = string | number | Markup | null | false | readonly (Markup | null | false)[];
 
-/** Makes markup: escapes texts, keeps markup, omits null and false. */
+/** Escapes texts, keeps markup, omits null and false. */
 export const html = (parts: TemplateStringsArray, ...values: readonly Shown[]): Markup =>
   new Markup(parts.reduce((text, part, i) => text + textOf(values[i - 1] ?? null) + part));
 

@@ -29,7 +29,7 @@ for (const radio of all('input[name=trip]'))
     back.disabled = radio.value !== 'return';
   });
 
-// Lists the flights after the page has loaded.
+// Flights load after the page.
 function flightItem(flight, direction) {
   const item = document.createElement('li');
   const times = element('span', '', { class: 'times' });
@@ -91,7 +91,7 @@ for (const box of all('input[data-extra]'))
     for (const total of all('[data-basket-total]')) total.textContent = basket.total;
   });
 
-// The card's frame gives a token to the page.
+// The card's frame gives the page a token.
 const pay = $('#pay-form');
 if (pay) {
   const frame = $('iframe.card');

@@ -42,7 +42,7 @@ ${EXTRAS.map(
     session.extras = ticked;
     return json({ total: shownMoney(totalOf(basketLines(session))) });
   },
-  // The ticks of the submitted form decide.
+  // The submitted ticks decide.
   'POST /extras': ({ session, form, url }) => {
     const known = new Set(EXTRAS.map(({ id }) => id));
     session.extras = new Set(form.getAll('extra').filter((id) => known.has(id)));
@@ -116,7 +116,7 @@ ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value
   },
 };
 
-/** The till under this server's other name, which is another host to browsers. */
+/** This server under its other name, another host to browsers. */
 function elsewhere({ hostname, port }: URL): string {
   return `http://${hostname === 'localhost' ? '127.0.0.1' : 'localhost'}:${port}/elsewhere`;
 }

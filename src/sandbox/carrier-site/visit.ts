@@ -94,7 +94,7 @@ const cookieOf = (request: HttpRequest): string =>
 
 const newSession = (number: number, nowMs: number, scenario: SiteScenario) => ({
   id: randomBytes(16).toString('hex'),
-  /** The visitor's number, which decides the order of the fares. */
+  /** Decides the order of the fares. */
   number,
   seenAtMs: nowMs,
   asked: null as SiteScenario | null,

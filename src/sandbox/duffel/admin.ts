@@ -8,7 +8,7 @@ import { type Calls, foundOffer, type Sandbox } from './sandbox.ts';
 
 const SWITCHES = Object.keys(BEHAVIOURS) as readonly SwitchName[];
 
-/** Calls for the sandbox's own switches and books; they need no token. */
+/** The sandbox's own switches and books; no token is needed. */
 export const adminCalls: Calls = {
   'GET /sandbox/behaviours': async (asked) => showBehaviours(asked),
   // `{"order": "cut_after"}` for all orders, `{"order": ["cut_after", "normal"]}` for the next two.

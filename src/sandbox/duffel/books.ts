@@ -3,7 +3,7 @@ import { openBook } from '../base/index.ts';
 import type { BehaviourOf, OrderBehaviourName, SwitchName } from './behaviours.ts';
 import { refused } from './errors.ts';
 
-/** A search; its offers can be made again from the seed and the time. */
+/** A search; seed and time make its offers again. */
 export interface OfferRequestRecord {
   readonly number: number;
   readonly slices: readonly {
@@ -40,7 +40,7 @@ export interface WorldOffer {
 export interface BookedService {
   readonly id: string;
   readonly type: 'checked' | 'carry_on' | 'seat';
-  /** Of a seat: its place, segment, flight and terms. */
+  /** Of a seat. */
   readonly designator?: string;
   readonly segmentId?: string;
   readonly flight?: string;
@@ -135,10 +135,10 @@ export interface EventRecord {
   readonly number: number;
   readonly type: string;
   readonly idempotencyKey: string;
-  /** The body's `object`, without passengers. */
+  /** Without passengers. */
   readonly object: object;
   readonly createdAtMs: number;
-  /** The times of the deliveries that are left. */
+  /** Times of the deliveries that are left. */
   readonly due: readonly number[];
   /** Consecutive delivery failures. */
   readonly failures: number;
@@ -162,7 +162,7 @@ interface SwitchRecord {
 
 interface Kinds {
   request: OfferRequestRecord;
-  /** The changes of an offer since its search. */
+  /** An offer's changes since its search. */
   offer: {
     readonly reads: number;
     readonly raisedCents: number;
@@ -242,7 +242,7 @@ export function openBooks(path: string | null) {
     events: shelf('event'),
     webhooks: shelf('webhook'),
     settings: shelf('setting'),
-    /** Returns the next number of a name, from 1. */
+    /** Counts from 1 by name. */
     count: (name: string): number => counters.put(name, (counters.get(name) ?? 0) + 1),
     switchOf,
     turn: (name: SwitchName, record: SwitchRecord): SwitchRecord => switches.put(name, record),

@@ -48,7 +48,7 @@ export const changeCalls: Calls = {
       throw invalid(['action_taken', 'validation_inclusion', `must be one of ${ACTIONS.join(', ')}`]);
     return accepted(asked, listedOrder(asked, change.orderId), { ...change, actionTaken: String(action_taken) });
   },
-  // Only the latest change can be accepted.
+  // Accepts only the latest change.
   'POST /air/airline_initiated_changes/{id}/actions/accept': async (asked, id) => {
     const change = asked.books.changes.need(id);
     const order = listedOrder(asked, change.orderId);
@@ -89,7 +89,6 @@ export const changeCalls: Calls = {
   'GET /air/order_change_requests/{id}': async (asked, id) =>
     data(dressedRequest(asked, numbered(asked, asked.books.changeRequests, 'ocr', id))),
 
-  // Lists the offers of a request, or all.
   'GET /air/order_change_offers': async (asked) => {
     const { books, search } = asked;
     const id = search.get('order_change_request_id');
@@ -99,7 +98,7 @@ export const changeCalls: Calls = {
   },
   'GET /air/order_change_offers/{id}': async (asked, id) => data(dressedChangeOffer(asked, changeOffer(asked, id))),
 
-  // An unconfirmed change does not affect the order.
+  // Leaves the order as it is until the change is confirmed.
   'POST /air/order_changes': async (asked) => {
     const { selected_order_change_offer: id } = await asked.data();
     const { record, offer } = changeOffer(asked, String(id));
@@ -127,7 +126,7 @@ export const changeCalls: Calls = {
   },
 };
 
-/** Moves an order's flights; the change is shown at once and sent by webhook. */
+/** Moves an order's flights, shown at once and sent by webhook. */
 export function moveFlights(sandbox: Sandbox, { id: orderId }: OrderRecord, movedMinutes: number): ChangeRecord {
   const { books, clock, ids } = sandbox;
   const number = books.count('change');
@@ -194,7 +193,6 @@ function changeOffer(sandbox: Sandbox, id: string) {
 const chosenIn = (sandbox: Sandbox, { changeRequest, index }: OrderChangeRecord) =>
   changeOffer(sandbox, sandbox.ids.numbered('oco', changeRequest, index));
 
-/** Shows a change's price, and the directions that it adds and removes. */
 function dressedChangeOffer(sandbox: Sandbox, { record, offer }: ReturnType<typeof changeOffer>) {
   const order = listedOrder(sandbox, record.orderId);
   const { currency, totalCents } = order;

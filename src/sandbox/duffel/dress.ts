@@ -17,7 +17,7 @@ export const expiresAtMs = ({ request, ownerCode }: WorldOffer): number =>
 export const microInstant = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, -1)}${String((Math.floor(ms) * 7) % 1000).padStart(3, '0')}Z`;
 
-/** The offer's price now: it may have risen since the search. */
+/** The price may have risen since the search. */
 export const currentCents = (sandbox: Sandbox, offer: WorldOffer): number =>
   offer.totalCents + raisedCents(sandbox, offer);
 
@@ -91,7 +91,7 @@ const carrierCodes = (slices: readonly Slice[]): string[] => [
   ...new Set(slices.flatMap(({ segments }) => segments.map(({ flight_number }) => flight_number.slice(0, 2)))),
 ];
 
-/** True if the carrier requires passports: one in six does, agencies never do. */
+/** One carrier in six requires passports; agencies never do. */
 export const needsDocuments = ({ ownerCode }: WorldOffer): boolean =>
   ownerCode !== null && ownerCode !== 'ZZ' && diceOf(ownerCode, 'documents') % 6 === 0;
 export const takesDocuments = ({ ownerCode }: WorldOffer): boolean => ownerCode !== null;
@@ -182,7 +182,7 @@ function dressedSegment(sandbox: Sandbox, offer: WorldOffer, segment: Segment, i
   };
 }
 
-/** The cabin of a flight; the first of several may have a lower one. */
+/** The first of several flights may have a lower cabin. */
 function cabinOn({ offer }: WorldOffer, position: number): object {
   const isMixed =
     offer.cabin_class !== 'economy' &&
@@ -197,7 +197,7 @@ function cabinOn({ offer }: WorldOffer, position: number): object {
   };
 }
 
-/** The bags of a passenger on one flight; a later flight may allow fewer. */
+/** Bags on one flight; a later flight may allow fewer. */
 function bagsOn({ request, offer }: WorldOffer, position: number, odd: number): object[] {
   if (traitOf(request) === 'no_bags') return [];
   const checked = Math.max(0, (offer.checked_bags_included ?? 0) - (position > 0 && odd % 4 === 0 ? 1 : 0));

@@ -15,7 +15,7 @@ interface ErrorKind {
   readonly source?: { readonly field: string; readonly pointer: string };
 }
 
-/** A refusal by the API, thrown anywhere and turned into an answer at the edge. */
+/** The API's refusal, thrown anywhere and answered at the edge. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,

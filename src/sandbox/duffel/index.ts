@@ -115,7 +115,7 @@ const failureOf = (code: string): KindName =>
     ? code
     : 'internal_server_error';
 
-/** The `data` of a body, or the body itself for the sandbox's own calls. @throws ApiError */
+/** The body's `data`, or the body itself of the sandbox's own calls. @throws ApiError */
 async function dataOf(request: HttpRequest, isOwn: boolean): Promise<Body> {
   const text = new TextDecoder().decode(await readBytes(request, MOST_BODY_BYTES));
   const body = objectOf(parsed(text));
@@ -131,7 +131,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The caller refuses it like a body without data.
+    // Refused like a body without data.
     return null;
   }
 }

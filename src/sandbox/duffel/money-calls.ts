@@ -79,7 +79,7 @@ const GIVEN_BACK = { cheaper: 90, dearer: 20 };
 const QUOTED_FOR_MS = HOUR_MS;
 
 export const cancellationCalls: Calls = {
-  // Quotes a cancellation; the order stays as it is.
+  // Only quotes: the order stays as it is.
   'POST /air/order_cancellations': async (asked) => {
     const { books, clock, ids } = asked;
     const { order_id } = await asked.data();
@@ -105,7 +105,7 @@ export const cancellationCalls: Calls = {
     return page(asked, list.reverse(), (one) => dressed(asked, one));
   },
   'GET /air/order_cancellations/{id}': async (asked, id) => data(dressed(asked, asked.books.cancellations.need(id))),
-  // Confirms only the latest quote, and only once.
+  // Confirms only the latest quote, once.
   'POST /air/order_cancellations/{id}/actions/confirm': async (asked, id) => {
     const { books, clock } = asked;
     const cancellation = books.cancellations.need(id);

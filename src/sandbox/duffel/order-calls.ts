@@ -119,7 +119,7 @@ function answered(asked: Asked, answer: OrderBehaviour['answer'], order: OrderRe
   }
 }
 
-/** Allows one order per offer request, and the same people only once on an airline's flights. @throws ApiError */
+/** Allows one order per offer request, and people only once on an airline's flights. @throws ApiError */
 function checkBookable(sandbox: Sandbox, wanted: WantedOrder): void {
   const { books, clock, ids, underWay } = sandbox;
   const { offerId, offer } = wanted;
@@ -135,7 +135,7 @@ function checkBookable(sandbox: Sandbox, wanted: WantedOrder): void {
         : 'order_creation_already_attempted',
     );
   if (orders.some((order) => ofRequest(order.offerId))) throw refused('offer_request_already_booked');
-  // The test airline allows repeated bookings of the same people.
+  // The test airline allows repeated bookings.
   if (offer.ownerCode === 'ZZ') return;
   const mine = travelKey(sandbox, offer, wanted.passengers);
   const isDouble = orders.some((order) => {
@@ -191,7 +191,7 @@ function make(sandbox: Sandbox, wanted: WantedOrder, { made, tickets }: OrderBeh
   return order;
 }
 
-/** Sends the webhook of an accepted order that the airline refuses later. */
+/** Tells later, by webhook, that an accepted order failed. */
 function failLater(sandbox: Sandbox, { offerId, metadata }: WantedOrder): void {
   const pending = sandbox.ids.hashed('por', offerId, sandbox.books.count('pending'));
   tell(sandbox, {
@@ -214,7 +214,7 @@ function recordLocator(orderId: string, offer: WorldOffer): string {
     .join('');
 }
 
-/** Lists orders, the newest first, filtered by the query. */
+/** Newest first, filtered by the query. */
 async function listOrders(asked: Asked): Promise<HttpResponse> {
   const { books, passengers, search } = asked;
   const behaviour = books.take('order_read');

@@ -14,7 +14,7 @@ export type WantedOrder = Awaited<ReturnType<typeof readOrder>>;
 export async function readOrder(asked: Asked) {
   const body = await asked.data();
   const issues: Issue[] = [];
-  /** A held order is paid later, by POST /air/payments. */
+  /** Paid later, by POST /air/payments. */
   const isHeld = body.type === 'hold';
   if (body.type !== 'instant' && !isHeld) issues.push(['type', 'validation_inclusion', 'must be instant or hold']);
   const offerId = selectedOffer(body);
@@ -118,7 +118,7 @@ function checkAge({ born_on }: Body, offer: WorldOffer, place: number, at: strin
     issues.push([`${at}/born_on`, 'passenger_age_mismatch', message]);
 }
 
-/** Checks that each infant is on the lap of one adult, whose entry names it. */
+/** Each infant is on the lap of one adult, who names it. */
 function checkInfant(
   { id, infant_passenger_id: infant }: Body,
   { request }: WorldOffer,

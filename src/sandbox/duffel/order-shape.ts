@@ -115,7 +115,7 @@ export const awaitsPayment = ({ heldUntilMs, paidAtMs, cancelledAtMs }: OrderRec
 
 const offerSlices = (sandbox: Sandbox, order: OrderRecord) => dressedOffer(sandbox, flownOffer(sandbox, order)).slices;
 
-/** The order's own slice ids, not its offer's. */
+/** Slice ids of the order, not its offer. */
 export const orderSlices = (sandbox: Sandbox, order: OrderRecord): string[] =>
   offerSlices(sandbox, order).map(({ id }) => sandbox.ids.hashed('sli', order.id, id));
 
@@ -169,7 +169,6 @@ function movedSlices(sandbox: Sandbox, order: OrderRecord, minutes: number): obj
   }));
 }
 
-/** Shows an airline's change, with the slices before and after it. */
 export function dressedChange(sandbox: Sandbox, order: OrderRecord, change: ChangeRecord): object {
   const before = minutesMoved(changesOf(sandbox, order).filter(({ number }) => number < change.number));
   const accepted = change.acceptedAtMs;

@@ -30,7 +30,7 @@ const LOYALTY: List = ({ ids }) =>
         ],
   );
 
-/** Makes two calls: a fixed list in pages, and one entry of it. */
+/** A fixed list in pages, and its single entries. */
 const listed = (path: string, list: List): Calls => ({
   [`GET ${path}`]: async (asked) => page(asked, list(asked), (one) => one),
   [`GET ${path}/{id}`]: async (asked, id) => {

@@ -33,7 +33,7 @@ export interface Sandbox {
   readonly ids: DuffelIds;
   readonly clock: Clock;
   readonly seed: string;
-  /** The passengers by order id, until the process ends. */
+  /** By order id, until the process ends. */
   readonly passengers: Map<string, readonly EchoedPassenger[]>;
   /** Ids of the offers that are being ordered. */
   readonly underWay: Set<string>;
@@ -47,7 +47,7 @@ export interface Asked extends Sandbox {
   data(): Promise<Body>;
 }
 
-/** Calls by method and path; they get up to two path parameters, empty if missing. */
+/** Calls by method and path, with up to two path parameters. */
 export type Calls = Readonly<Record<string, (asked: Asked, id: string, second: string) => Promise<HttpResponse>>>;
 
 export const data = (value: unknown, status = 200): HttpResponse => json({ data: value }, status);
@@ -59,7 +59,7 @@ export function foundOffer({ books, ids, world }: Sandbox, id: string): WorldOff
   return request ? world.offers(request)[read.index] : undefined;
 }
 
-/** Finds an offer. @throws ApiError `not_found` */
+/** @throws ApiError `not_found` */
 export function offerOf(sandbox: Sandbox, id: string): WorldOffer {
   const offer = foundOffer(sandbox, id);
   if (!offer) throw refused('not_found');
@@ -87,7 +87,7 @@ export type Body = Readonly<Record<string, unknown>>;
 export const listOf = (value: unknown): Body[] =>
   Array.isArray(value) ? value.map((one) => (typeof one === 'object' && one !== null ? one : {})) : [];
 
-/** Changes the balance, unless it is unlimited. */
+/** Leaves an unlimited balance as it is. */
 export function addToBalance({ books }: Sandbox, cents: number): void {
   const balance = books.settings.get('balance');
   if (balance !== undefined) books.settings.put('balance', balance + cents);
@@ -95,11 +95,11 @@ export function addToBalance({ books }: Sandbox, cents: number): void {
 
 export const today = ({ clock }: Sandbox): string => new Date(clock.now()).toISOString().slice(0, 10);
 
-/** Finds the record that a numbered id names. @throws ApiError */
+/** Finds the record of a numbered id. @throws ApiError */
 export const numbered = <T>({ ids }: Sandbox, shelf: { need(id: string): T }, prefix: string, id: string): T =>
   shelf.need(String(ids.read(prefix, id)?.number));
 
-/** Fails as the behaviour says; null if the call goes on. @throws ApiError */
+/** Null if the call goes on. @throws ApiError */
 export async function misbehaved(
   { clock, signal, slowMs }: Asked,
   behaviour: string | null,
@@ -133,7 +133,7 @@ export function rateLimitHeaders(nowMs: number, limit: number, remaining: number
 const USUAL = 50;
 const MOST = 200;
 
-/** Answers with a page, by the query's cursors. @throws ApiError for a bad limit or cursor */
+/** @throws ApiError for a bad limit or cursor */
 export function page<T>({ search }: Asked, list: readonly T[], shown: (one: T) => object): HttpResponse {
   const limit = Number(search.get('limit') ?? USUAL);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST)

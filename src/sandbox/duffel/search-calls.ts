@@ -104,7 +104,7 @@ export const searchCalls: Calls = {
     const made = await searched(asked);
     return 'request' in made ? data(partialRequest(asked, made.request, []), 201) : made;
   },
-  // Lists choices for the direction after the selected ones.
+  // Lists choices for the next direction.
   'GET /air/partial_offer_requests/{id}': async (asked, id) => {
     const request = numbered(asked, asked.books.requests, 'prq', id);
     return data(partialRequest(asked, request, selectedIn(asked, request)));
@@ -117,7 +117,7 @@ export const searchCalls: Calls = {
   },
 };
 
-/** Makes a search. @returns it with its wanted slices, or a failure */
+/** @returns a search with its wanted slices, or a failure */
 async function searched(
   asked: Asked,
 ): Promise<HttpResponse | (Pick<OfferRequestRecord, 'slices'> & { request: OfferRequestRecord })> {
@@ -199,7 +199,7 @@ function sorted(sandbox: Sandbox, list: readonly WorldOffer[], sort: string): re
 
 const PRICE_STEP_CENTS = 1_000;
 
-/** Shows an offer at its current price, with services on request. */
+/** Services are shown on request. */
 async function getOffer(asked: Asked, id: string): Promise<HttpResponse> {
   const { books, clock, search } = asked;
   const offer = offerOf(asked, id);
@@ -270,7 +270,7 @@ function readAge({ type, age }: Body, at: string, issues: Issue[]): number | nul
   return Number(age);
 }
 
-/** Indexes in ids of partial offers begin here; each encodes a whole offer and a direction. */
+/** Partial offers' indexes begin here, and encode a whole offer and a direction. */
 const PARTIAL = 10_000;
 const OFFERS = 2_000;
 

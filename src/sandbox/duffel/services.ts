@@ -31,7 +31,7 @@ function offered({ ids, books }: Sandbox, offer: WorldOffer): Omit<OfferedServic
   );
 }
 
-/** Each read gives the bags new ids, and all of these can be booked. */
+/** Each read gives the bags new ids, all of which can be booked. */
 export const servicesOf = (sandbox: Sandbox, offer: WorldOffer, read: number): object[] =>
   offered(sandbox, offer).map((service, position) => ({
     id: sandbox.ids.numbered('ase', placeOf(offer), position * READS + (read % READS)),

@@ -112,13 +112,13 @@ const dressed = ({ id, url, events, createdAtMs, isOff }: WebhookRecord): object
   updated_at: microInstant(createdAtMs),
 });
 
-/** The time for which a delivery is retried. */
+/** Deliveries are retried for this long. */
 const LONGEST_MS = 72 * HOUR_MS;
 const PATIENCE_MS = 5_000;
 
 type News = Pick<EventRecord, 'type' | 'idempotencyKey' | 'object' | 'createdAtMs'>;
 
-/** Writes an event, which may lie in the future, with the delivery times that the switch sets. */
+/** Writes an event, perhaps a future one, with delivery times by the switch. */
 export function tell({ books, ids, stepMs }: Sandbox, news: News): EventRecord {
   const number = books.count('event');
   const hook = books.webhooks
@@ -156,7 +156,7 @@ const dressedEvent = (event: EventRecord): object => ({
   identity_organisation_id: 'org_0000SandboxFarelock000',
 });
 
-/** Makes `t=1616202842,v1=…`: the HMAC-SHA256 in hex of seconds, dot and body. */
+/** `t=1616202842,v1=…`: HMAC-SHA256 in hex of seconds, dot and body. */
 function signatureOf(secret: string, body: string, nowMs: number): string {
   const seconds = Math.floor(nowMs / 1000);
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;

@@ -138,7 +138,7 @@ function sellerOf({ owner_name, slices }: Offer): Omit<Sold, 'offer'> {
   return { ownerName: owner_name, ownerCode: own?.flight_number.slice(0, 2) ?? null };
 }
 
-/** The same journey with the test airline's flight numbers, in dollars. */
+/** A journey under the test airline's flight numbers, in dollars. */
 function duffelAirways(offer: Offer, brand: string, tier: number): Sold {
   const cents = centsOf(offer.total_amount_decimal) ?? 0;
   const total = Math.round(cents * (tier === 0 ? 0.98 : 1.22));

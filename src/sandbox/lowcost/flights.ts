@@ -29,7 +29,7 @@ export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] 
   return CARRIERS.filter((carrier) => at(carrier, from) && at(carrier, to));
 }
 
-/** Finds out without building the world. */
+/** Does not need a world. */
 export function isServed(origin: string, destination: string): boolean {
   const from = airportByCode(origin);
   const to = airportByCode(destination);
@@ -91,7 +91,7 @@ const WAVES: readonly (readonly [from: number, to: number])[] = [
 
 export const SALES_CLOSE_MS = 2 * HOUR_MS;
 
-/** Topics of the throws that only this tier makes. */
+/** Topics that only this tier throws. */
 export const THROW = { departure: 101, fare: 102, landing: 103, menu: 104, tax: 105 } as const;
 
 export type Leg = ReturnType<typeof legOf>;
@@ -130,7 +130,7 @@ export function legOf(world: World, carrier: Carrier, from: Airport, to: Airport
   };
 }
 
-/** Lists a search's trips, unordered. */
+/** Unordered. */
 export function tripsFor(world: World, query: RoundTrip, nowMs: number): Trip[] {
   const from = world.byCode(query.origin);
   const to = world.byCode(query.destination);

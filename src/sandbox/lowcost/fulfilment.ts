@@ -56,7 +56,7 @@ const MAC_CHARACTERS = 10;
 const LEG = /^([A-Z0-9]{2})(\d{4})-([A-Z]{3})-([A-Z]{3})-(\d{4})(\d\d)(\d\d)$/;
 
 export interface SandboxLowcostOptions extends SandboxOptions {
-  /** Milliseconds that a quote takes; a fare menu takes half of it. */
+  /** Milliseconds of a quote; a fare menu takes half. */
   readonly quotingMs: number;
 }
 

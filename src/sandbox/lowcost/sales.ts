@@ -15,7 +15,7 @@ interface SaleTable {
   passenger_count: number;
   paid_amount_decimal: string | null;
   booking_reference: string | null;
-  /** The time of the confirmation; null if it never comes. */
+  /** Null if no confirmation comes. */
   confirms_at_ms: number | null;
   /** The reason for giving up, as JSON. */
   outcome: string | null;

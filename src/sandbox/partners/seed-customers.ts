@@ -56,7 +56,7 @@ const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAA
 
 const PICTURE_HASH = '63ef318d96b5d0d0ceba6e04a4e622b1158335cdc67c49e27839132c6f655058';
 
-/** The customers' data as it is stored; documents expire in 2099. */
+/** As it is stored. */
 export const SEEDED_CUSTOMER_DATA = PEOPLE.map((person) => {
   const of = (what: string, value: object) => ({
     dataId: `dat_demo_${person.short}_${what}`,

@@ -31,13 +31,13 @@ export interface PlatformPorts {
   readonly clock: Clock;
   /** The partner's signing secrets; null if nothing can be verified. */
   readonly webhookSecrets: (partnerId: string) => Promise<readonly string[] | null>;
-  /** Milliseconds between two updates of an order. */
+  /** Between updates of an order, ms. */
   readonly stepMs: number;
   /** A slow answer's delay, ms. */
   readonly slowMs: number;
 }
 
-/** The partners with their first path segments: `bank`, `pix`, `redirect`. */
+/** `slug`: the first path segment, such as `bank`. */
 export const PLATFORM_PARTNERS = SEEDED_PARTNERS.map((partner) => ({
   ...partner,
   slug: partner.path.slice(1),

@@ -31,7 +31,7 @@ const changed = (change: object) => (answer: string) =>
 export const MISANSWERS = {
   slow: right,
   silent: right,
-  /** Announces the length of the whole answer and sends half of it. */
+  /** Announces the whole length and sends half. */
   torn: (answer) =>
     new HttpResponse(200, answer.slice(0, Math.floor(answer.length / 2)), {
       ...JSON_TYPE,
@@ -98,7 +98,7 @@ export function behaviourOfAmount(amount: string): BehaviourName {
 /** An update that the platform sends. */
 export interface Step {
   readonly status: string;
-  /** @param toAmount the amount that the platform promised, a decimal */
+  /** @param toAmount the promised decimal */
   readonly details: (orderId: string, toAmount: string) => Readonly<Record<string, unknown>>;
 }
 

@@ -64,7 +64,7 @@ export const answerEmbedded = (ports: PartnerPorts, request: HttpRequest): Promi
     return response;
   });
 
-/** Sends due updates to the service over HTTP within the process, with the partners' keys. */
+/** Sends due updates as HTTP requests within the process, with the partners' keys. */
 export const moveEmbedded = (ports: PartnerPorts): Promise<number> =>
   withBooks(ports, (books) => {
     const fetchProcedure = createPartnerHttp(ports);

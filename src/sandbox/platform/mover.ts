@@ -10,7 +10,7 @@ interface MoverPorts extends Pick<PlatformPorts, 'books' | 'clock' | 'stepMs'> {
   readonly serviceUrl: string;
   /** `<svc>` of its procedure paths. */
   readonly serviceName: string;
-  /** The partner's API key; null if its orders stay as they are. */
+  /** The partner's API key; null if its orders stay. */
   readonly keyOf: (partnerId: string) => Promise<string | null>;
 }
 
@@ -80,7 +80,7 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
     books.moved({ ...order, dueAtMs: clock.now() + UNHEARD_WAIT_MS });
     return false;
   }
-  // Others moved the order, or it cannot make this step: stop scripting it.
+  // Others moved it, or it cannot move there: stop scripting it.
   const isOver = response.status === 409 || response.status === 400 || attempts + 1 >= MOST_REFUSALS;
   const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(10, attempts));
   books.moved({ ...order, attempts: attempts + 1, dueAtMs: isOver ? null : clock.now() + waitMs });
