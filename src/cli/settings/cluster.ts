@@ -51,7 +51,7 @@ export function clusterGiven(
   environment: Environment,
   base: ClusterSettings | null = null,
 ): ClusterSettings {
-  // `clusterFrom` refuses a wrong --rpc-url, with a code of its own.
+  // Opening the cluster refuses a wrong --rpc-url, with a code of its own.
   const { rpcUrl, ...flags } = options;
   const given = settingsIn(environment, flags);
   const named = given('served_cluster');
