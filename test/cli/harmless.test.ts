@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { openTerminal, type TerminalSettings } from '../../src/terminal/terminal.ts';
 import { harmless, harmlessJson, harmlessLine } from '../../src/terminal/text.ts';
+import { cases } from '../proof-only.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** Whatever text comes from a service, a file or a command line, a terminal shows it and does not act on it. */
@@ -85,28 +86,31 @@ test('every way of printing does so: results, events, notes, steps, asides, trac
   for (const line of written) expect(line.replaceAll('\n', '')).not.toMatch(ACTIVE);
 });
 
-test.each([true, false])('an argument or an id never reaches the screen as it is (terminal: %s)', async (terminal) => {
-  const environment = { FARELOCK_HOME: home };
-  for (const text of HOSTILE) {
-    const bad = `a${text}b`;
-    for (const argv of [
-      ['explain', bad],
-      ['search', bad, 'BER', '--depart', 'fri'],
-      ['search', 'LIS', 'BER', '--depart', bad],
-      ['search', 'LIS', 'BER', '--depart', 'fri', '--cabin', bad],
-      [bad],
-      ['airports', `${bad}zzq`],
-      ['schema', bad],
-      ['help', bad],
-      ['config', 'get', bad],
-      ['config', 'profile', 'use', bad],
-      ['status', '--json', bad, 'int_1'],
-      ['book', 'int_1', '--passengers', `/nowhere/${bad}.json`],
-      ['payments', 'show', bad],
-    ]) {
-      const run = await runInMemory(argv, { environment, terminal });
-      expect(run.exitCode, argv.join(' ')).toBeGreaterThan(0);
-      expect((run.stdout + run.stderr).replaceAll('\n', ''), argv.join(' ')).not.toMatch(ACTIVE);
+test.each(cases([true], [false]))(
+  'an argument or an id never reaches the screen as it is (terminal: %s)',
+  async (terminal) => {
+    const environment = { FARELOCK_HOME: home };
+    for (const text of HOSTILE) {
+      const bad = `a${text}b`;
+      for (const argv of [
+        ['explain', bad],
+        ['search', bad, 'BER', '--depart', 'fri'],
+        ['search', 'LIS', 'BER', '--depart', bad],
+        ['search', 'LIS', 'BER', '--depart', 'fri', '--cabin', bad],
+        [bad],
+        ['airports', `${bad}zzq`],
+        ['schema', bad],
+        ['help', bad],
+        ['config', 'get', bad],
+        ['config', 'profile', 'use', bad],
+        ['status', '--json', bad, 'int_1'],
+        ['book', 'int_1', '--passengers', `/nowhere/${bad}.json`],
+        ['payments', 'show', bad],
+      ]) {
+        const run = await runInMemory(argv, { environment, terminal });
+        expect(run.exitCode, argv.join(' ')).toBeGreaterThan(0);
+        expect((run.stdout + run.stderr).replaceAll('\n', ''), argv.join(' ')).not.toMatch(ACTIVE);
+      }
     }
-  }
-});
+  },
+);

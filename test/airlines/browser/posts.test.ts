@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Visit } from '../../../src/airlines/browser/page/visit.ts';
-import { proofTest } from '../../proof-only.ts';
+import { cases, proofTest } from '../../proof-only.ts';
 import { chromium, recipeFor, serve, visitTo } from './site.ts';
 
 /** What a page sends once it has a card: counted before it leaves, and never the same form twice. */
@@ -59,14 +59,19 @@ describe.runIf(chromium)('from the moment that a page has a card', () => {
   });
   const posts = () => site.asked.filter((one) => one.startsWith('POST'));
 
-  test.each([
-    ['a request of a script', `fetch('/tracked', { method: 'POST' })`, '/tracked'],
-    ['a beacon', `navigator.sendBeacon('/beacon', 'x')`, '/beacon'],
-    ['a worker', `new Worker('/worker.js').postMessage(1)`, '/by-worker'],
-    ['a form', `document.getElementById('form').submit()`, '/paid'],
-    ['a form in a frame', `frames[0].document.forms[0].submit()`, '/framed'],
-    ['another method', `fetch('/put', { method: 'PUT' })`, '/put'],
-  ])('%s is seen', async (_what, script, address) => {
+  const WAYS = cases<[what: string, script: string, address: string]>(
+    [
+      ['a worker', `new Worker('/worker.js').postMessage(1)`, '/by-worker'],
+      ['a form in a frame', `frames[0].document.forms[0].submit()`, '/framed'],
+    ],
+    [
+      ['a request of a script', `fetch('/tracked', { method: 'POST' })`, '/tracked'],
+      ['a beacon', `navigator.sendBeacon('/beacon', 'x')`, '/beacon'],
+      ['a form', `document.getElementById('form').submit()`, '/paid'],
+      ['another method', `fetch('/put', { method: 'PUT' })`, '/put'],
+    ],
+  );
+  test.each(WAYS)('%s is seen', async (_what, script, address) => {
     visit.posts.begin([]);
     await visit.page.evaluate(script);
     await expect.poll(() => [...visit.posts.sent]).toContain(address);
