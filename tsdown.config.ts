@@ -9,9 +9,11 @@ const inPlaceOf = fileURLToPath(new URL('src/store/libsql/target.ts', import.met
 /** commander starts programs of other names for subcommands, which this tool has none of: it needs no module for that. */
 const withoutPrograms = {
   name: 'without-programs',
-  resolveId: (id: string, importer = '') =>
-    id === 'node:child_process' && /node_modules\/commander\//.test(importer) ? '\0no-programs' : null,
-  load: (id: string) => (id === '\0no-programs' ? 'export default {};' : null),
+  resolveId: {
+    filter: { id: /^node:child_process$/ },
+    handler: (_id: string, importer = '') => (/node_modules\/commander\//.test(importer) ? '\0no-programs' : null),
+  },
+  load: { filter: { id: /^\0no-programs$/ }, handler: () => 'export default {};' },
 };
 
 /**
@@ -23,10 +25,12 @@ const BY_LETTERS =
   '(a, b) => { const x = a.toLowerCase(), y = b.toLowerCase(); return x < y ? -1 : x > y ? 1 : a === b ? 0 : a > b ? -1 : 1; }';
 const withoutCollation = {
   name: 'without-collation',
-  transform: (code: string, id: string) => {
-    if (!/@solana\/(addresses|rpc-types)\/dist\//.test(id) || !code.includes('Intl.Collator')) return null;
-    if (!COLLATOR.test(code)) throw new Error(`${id} orders addresses in another way than this build knows`);
-    return code.replace(COLLATOR, BY_LETTERS);
+  transform: {
+    filter: { id: /@solana\/(addresses|rpc-types)\/dist\//, code: 'Intl.Collator' },
+    handler: (code: string, id: string) => {
+      if (!COLLATOR.test(code)) throw new Error(`${id} orders addresses in another way than this build knows`);
+      return code.replace(COLLATOR, BY_LETTERS);
+    },
   },
 };
 
@@ -40,26 +44,35 @@ const OLD_WEB: Readonly<Record<string, string>> = {
 };
 const withoutOldWeb = {
   name: 'without-old-web',
-  resolveId: (id: string, importer = '') => (id in OLD_WEB && /web3\.js/.test(importer) ? `\0no-${id}` : null),
-  load: (id: string) => OLD_WEB[id.replace('\0no-', '')] ?? null,
+  resolveId: {
+    filter: { id: /^(node-fetch|rpc-websockets)$/ },
+    handler: (id: string, importer = '') => (/web3\.js/.test(importer) ? `\0no-${id}` : null),
+  },
+  load: {
+    filter: { id: /^\0no-(node-fetch|rpc-websockets)$/ },
+    handler: (id: string) => OLD_WEB[id.replace('\0no-', '')] ?? null,
+  },
 };
 
 /** prom-client marks its own CPU time with spans of OpenTelemetry where that is asked for, which the tool never does. */
 const withoutTracing = {
   name: 'without-tracing',
-  resolveId: (id: string, importer = '') =>
-    id === '@opentelemetry/api' && /node_modules\/prom-client\//.test(importer) ? '\0no-tracing' : null,
-  load: (id: string) => (id === '\0no-tracing' ? 'export default {};' : null),
+  resolveId: {
+    filter: { id: /^@opentelemetry\/api$/ },
+    handler: (_id: string, importer = '') => (/node_modules\/prom-client\//.test(importer) ? '\0no-tracing' : null),
+  },
+  load: { filter: { id: /^\0no-tracing$/ }, handler: () => 'export default {};' },
 };
 
 /** MCP's server checks forms that a person filled in by JSON Schema: `farelock mcp` asks for one yes, and reads that itself. */
 const withoutForms = {
   name: 'without-forms',
-  resolveId: (id: string) => (id === '@modelcontextprotocol/server/_shims' ? '\0no-forms' : null),
-  load: (id: string) =>
-    id === '\0no-forms'
-      ? 'const { process } = globalThis;\nexport { process };\nexport class DefaultJsonSchemaValidator { getValidator() { return (data) => ({ valid: true, data }); } }'
-      : null,
+  resolveId: { filter: { id: /^@modelcontextprotocol\/server\/_shims$/ }, handler: () => '\0no-forms' },
+  load: {
+    filter: { id: /^\0no-forms$/ },
+    handler: () =>
+      'const { process } = globalThis;\nexport { process };\nexport class DefaultJsonSchemaValidator { getValidator() { return (data) => ({ valid: true, data }); } }',
+  },
 };
 
 interface Bundle {

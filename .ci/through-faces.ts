@@ -8,21 +8,23 @@ import ts from 'typescript';
  */
 export const throughFaces = {
   name: 'through-faces',
-  transform(code: string, id: string) {
-    if (!/[\\/]src[\\/].*\.ts$/.test(id) || !code.includes('index.ts')) return null;
-    const source = ts.createSourceFile(id, code, ts.ScriptTarget.ESNext, true);
-    let led = code;
-    for (const node of source.statements.toReversed()) {
-      if (!ts.isImportDeclaration(node) || !ts.isStringLiteral(node.moduleSpecifier)) continue;
-      const named = node.importClause?.namedBindings;
-      if (!node.moduleSpecifier.text.endsWith('/index.ts') || !named || !ts.isNamedImports(named)) continue;
-      const face = resolve(dirname(id), node.moduleSpecifier.text);
-      const lines = named.elements
-        .filter((one) => !one.isTypeOnly && node.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword)
-        .map((one) => importOf(id, face, (one.propertyName ?? one.name).text, one.name.text));
-      led = led.slice(0, node.getStart()) + lines.join(' ') + led.slice(node.end);
-    }
-    return led;
+  transform: {
+    filter: { id: /[\\/]src[\\/].*\.ts$/, code: 'index.ts' },
+    handler(code: string, id: string) {
+      const source = ts.createSourceFile(id, code, ts.ScriptTarget.ESNext, true);
+      let led = code;
+      for (const node of source.statements.toReversed()) {
+        if (!ts.isImportDeclaration(node) || !ts.isStringLiteral(node.moduleSpecifier)) continue;
+        const named = node.importClause?.namedBindings;
+        if (!node.moduleSpecifier.text.endsWith('/index.ts') || !named || !ts.isNamedImports(named)) continue;
+        const face = resolve(dirname(id), node.moduleSpecifier.text);
+        const lines = named.elements
+          .filter((one) => !one.isTypeOnly && node.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword)
+          .map((one) => importOf(id, face, (one.propertyName ?? one.name).text, one.name.text));
+        led = led.slice(0, node.getStart()) + lines.join(' ') + led.slice(node.end);
+      }
+      return led;
+    },
   },
 };
 
