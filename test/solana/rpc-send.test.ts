@@ -109,6 +109,21 @@ describe('sending', () => {
     expect(await cluster.send(wire)).toBe(signature);
   });
 
+  it('does not give up a blockhash while the nodes behind one address contradict each other', async () => {
+    // Signed by another process: when it expires is not known here.
+    const { wire, signature } = await transfer(1_250_000n, endpoint.cluster.latestBlockhash());
+    let tries = 0;
+    liar.tell = async (call, honest) => {
+      const answer = await honest();
+      if (call.method === 'simulateTransaction' && ++tries < 6)
+        Object.assign(told<object>(answer).value, { err: 'BlockhashNotFound', logs: [] });
+      if (call.method === 'isBlockhashValid' && tries % 2 === 1) Object.assign(told(answer), { value: false });
+      return answer;
+    };
+    expect(await cluster.send(wire)).toBe(signature);
+    expect(tries).toBe(6);
+  });
+
   it('is not stopped by a node that takes a living blockhash for an expired one', async () => {
     // Signed by another process: when it expires is not known here.
     const { wire, signature } = await transfer(1_300_000n, endpoint.cluster.latestBlockhash());

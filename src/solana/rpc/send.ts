@@ -128,9 +128,6 @@ type Lifetimes = ReturnType<typeof createLifetimes>;
 /** Lagging nodes lack a young blockhash for some seconds. */
 const MOST_BEHIND = 6;
 
-/** After so many doubtful answers while it simulates, the blockhash counts as expired. */
-const ENOUGH_SILENCE = 3;
-
 /** Simulates on a node that knows the blockhash while it lives. @throws Problem `cluster_failed` */
 export async function tryOut(
   { caller, clock, lifetimes }: Ports,
@@ -143,8 +140,8 @@ export async function tryOut(
     const tried = await simulated(caller, [Buffer.from(wire).toString('base64'), how]);
     if (tried.err !== 'BlockhashNotFound') return tried;
     const life = await lifetimes.of(blockhashOf(wire));
-    if (life === 'doubtful') doubts++;
-    if (life === 'over' || doubts >= ENOUGH_SILENCE) return tried;
+    doubts = life === 'doubtful' ? doubts + 1 : 0;
+    if (life === 'over' || doubts >= ENOUGH_DOUBT) return tried;
     await clock.sleep(pauseMs(null, attempt + 1));
   }
   throw silent('simulateTransaction', 'it does not know a blockhash that is valid');
