@@ -54,6 +54,7 @@ export async function openWakes(given: {
     ended.catch(() => undefined);
     listening.on('notification', () => {
       isHeard = true;
+      isSaid = false;
       onWake();
     });
     try {
