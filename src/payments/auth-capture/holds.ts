@@ -10,6 +10,8 @@ import type { Store } from './store.ts';
 interface Hold {
   readonly escrow: Address;
   readonly programId: Address;
+  /** The fee payer that lends it. */
+  readonly rentPayer: Address;
   readonly lentAtMs: number;
   /** It has returned the vault's rent, and waits to be closed. */
   readonly ended?: true;
@@ -34,9 +36,11 @@ export function createHolds(ports: {
       return { row: list.length > 0 ? list : null, result: list };
     });
 
-  const stateOf = async ({ escrow, programId, lentAtMs }: Hold) => {
+  const stateOf = async ({ escrow, programId, rentPayer, lentAtMs }: Hold) => {
     const found = await readEscrow(cluster, escrow, [programId]);
-    if (found?.kind === 'authorization') return found;
+    // The payer may have opened it first, with rent of its own: once it has ended, nothing lent is left in it.
+    const lenders = [rentPayer, feePayer.address];
+    if (found?.kind === 'authorization' && (found.state === 'open' || lenders.includes(found.rentPayer))) return found;
     return clock.now() - lentAtMs < LANDS_WITHIN_MS ? 'landing' : 'gone';
   };
   const forget = (key: string, { escrow }: Hold) => change(key, (list) => list.filter((one) => one.escrow !== escrow));
@@ -62,6 +66,7 @@ export function createHolds(ports: {
       return 'reclaimed';
     }
     if (found.captured > 0n && nowS < Number(found.refundDeadline)) return null;
+    // Its lender closes it, perhaps another process over the same rows.
     if (found.rentPayer !== feePayer.address) return null;
     const [vault] = await cluster.accounts([found.vault]);
     const sweeps = vault?.owner === TOKEN_PROGRAM;
@@ -74,7 +79,7 @@ export function createHolds(ports: {
     /** Lists a payer's hold before its rent is lent. @throws Refusal `too_many_holds` */
     async lend(payer: Address, { escrow, programId }: Place, most: number): Promise<void> {
       const key = prefix + payer;
-      const hold: Hold = { escrow, programId, lentAtMs: clock.now() };
+      const hold: Hold = { escrow, programId, rentPayer: feePayer.address, lentAtMs: clock.now() };
       const isIn = (list: Hold[]) => list.some((one) => one.escrow === escrow);
       const add = (list: Hold[]) =>
         isIn(list) || list.filter((one) => !one.ended).length >= most ? list : [...list, hold];

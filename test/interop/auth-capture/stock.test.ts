@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { reclaimInstructions } from '../../../src/escrow/authorization.ts';
+import { authorizeInstructions, reclaimInstructions } from '../../../src/escrow/authorization.ts';
+import { ESCROW_PROGRAM_ID } from '../../../src/escrow/index.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import { authCaptureFacilitator } from '../../../src/payments/auth-capture/index.ts';
+import { placeOf, readCollect, readRequirements } from '../../../src/payments/auth-capture-terms.ts';
 import { buildTransaction } from '../../../src/solana/index.ts';
 import { FUNDS, keyOf, NETWORK, openStage, PRICE, type Stage } from './stage.ts';
 
@@ -314,5 +317,35 @@ describe('after the request', () => {
     await sums(buyer, paid.salt, { shop: 0n, held: 0n });
     stage.clock.move(2);
     expect(await stage.tidy()).toMatchObject({ closed: 1, failed: 0 });
+  });
+
+  test('an ended hold is forgotten if the payer lent its rent, and waits for the fee payer that did', async () => {
+    const buyer = await stage.buyer();
+    const { wallet } = buyer;
+    await stage.cluster.airdropSol(wallet.address, 20_000_000n);
+    const signed = await buyer.signs('/later');
+    stage.faults.send = async () => {
+      const place = await placeOf(readRequirements(signed.payload.accepted), readCollect(signed.payload.payload));
+      const own = await authorizeInstructions({
+        ...place.terms,
+        programId: place.programId,
+        rentPayer: wallet.address,
+      });
+      const blockhash = await stage.cluster.latestBlockhash();
+      await stage.cluster.send(buildTransaction({ feePayer: wallet, instructions: own, blockhash }).wire);
+      throw problem('transaction_failed');
+    };
+    await buyer.send('/later', signed.payment);
+    delete stage.faults.send;
+    await buyer.pays('/later');
+    stage.clock.move(3_601);
+    expect(await stage.tidy()).toMatchObject({ reclaimed: 2, failed: 0 });
+    stage.clock.move(2);
+    const next = { cluster: stage.cluster, clock: stage.clock, feePayer: keyOf('next'), programs: [ESCROW_PROGRAM_ID] };
+    const left = () => stage.stores.facilitator.keys(`auth-capture:holds:${NETWORK}:${wallet.address}`);
+    await authCaptureFacilitator({ ...next, store: stage.stores.facilitator }).tidy();
+    expect(await left()).toHaveLength(1);
+    expect(await stage.tidy()).toMatchObject({ closed: 1, failed: 0 });
+    expect(await left()).toEqual([]);
   });
 });
