@@ -35,6 +35,13 @@ afterAll(() => world.close());
 const desk = <T = Record<string, unknown>>(path: string, body?: object, key = ana): Promise<Answered<T>> =>
   world.call<T>(`/operator${path}`, body, { headers: { Authorization: `Bearer ${key}` } });
 
+/** Acts on the case of an intent, newest first. */
+async function acts({ intent_id: intentId }: CreatedIntent): Promise<string[]> {
+  const { request_id: requestId } = (await desk<RefundCase>(`/refund-requests/${intentId}`)).body;
+  const { entries } = (await desk<AuditTrail>(`/audit?subject=${requestId}`)).body;
+  return entries.map(({ action }) => action).filter((action) => action !== 'refund.show');
+}
+
 interface Fare {
   readonly refund_allowed: boolean | null;
   readonly refund_penalty_amount: string | null;
@@ -208,6 +215,9 @@ describe('the queue and a case', () => {
     expect((await desk(`${path}/release`, {}, own)).body.claimed_by).toBeNull();
     expect((await desk(`${path}/claim`, {}, other)).status).toBe(200);
     expect((await desk(`${path}/release`, { force: true }, own)).status).toBe(200);
+    const before = await acts(made);
+    const again = await desk(`${path}/release`, {}, own);
+    expect([again.status, again.body.claimed_by, await acts(made)]).toEqual([200, null, before]);
   });
 
   test('notes are kept in order, sealed', async () => {
@@ -356,6 +366,30 @@ describe('approval', () => {
     world.airline.script.cancelsTickets = true;
     expect((await desk<RefundCase>(`${path}/approve`, {})).body.status).toBe('refunded');
     expect((await world.sums(made)).refund - before.refund).toBe(100_000_000n);
+  });
+
+  test('that was given back still succeeds again; a decided case is neither claimed nor given back', async () => {
+    const made = await requested();
+    const path = `/refund-requests/${made.intent_id}`;
+    world.airline.script.cancelsTickets = false;
+    expect((await desk<RefundCase>(`${path}/approve`, {})).body.status).toBe('approved');
+    expect((await desk(`${path}/release`, { force: true }, ben)).status).toBe(200);
+    world.airline.script.cancelsTickets = true;
+    await world.work(60_000);
+    const before = await acts(made);
+    for (const [act, body] of [
+      ['release', { force: true }],
+      ['release', {}],
+      ['claim', {}],
+      ['approve', {}],
+      ['reject', { reason: 'no' }],
+    ] as const) {
+      expect((await desk(`${path}/${act}`, body, ben)).body, act).toMatchObject({
+        ...{ code: 'case_already_decided', detail: { status: 'refunded', decided_by: 'ana' } },
+      });
+    }
+    const again = await desk<RefundCase>(`${path}/approve`, {});
+    expect([again.status, again.body.status, await acts(made)]).toEqual([200, 'refunded', before]);
   });
 
   test('rejection tells the customer, and frees the intent for a new request', async () => {

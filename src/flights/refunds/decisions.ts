@@ -41,7 +41,7 @@ import { movedTo, notePlace } from './states.ts';
 
 /* Operators' acts on a case, each in one transaction with its audit row. A claim lasts until release or decision. */
 
-/** @throws Problem `case_already_claimed`, too: other operators may not even see the plan */
+/** @throws Problem as `checkHolder`, too: other operators may not even see the plan */
 export async function planApproval(ports: FlightsPorts, opened: OpenedCase, by: By, request: ApproveRequest) {
   checkHolder(opened.row, by);
   return planRefund(ports, opened, request, () => freshQuote(ports, opened.row));
@@ -52,7 +52,10 @@ export const claimCase = (ports: FlightsPorts, requestId: string, by: By) =>
 
 export const releaseCase = (ports: FlightsPorts, requestId: string, by: By, force: boolean) =>
   inTurn(ports.store, [turnOf(requestId)], async (tx) => {
-    if (!force) await take(ports, tx, requestId, by);
+    const row = await requestOf(tx, requestId);
+    if (force) checkOpen(row);
+    else checkHolder(row, by);
+    if (row.claimed_by === null) return;
     await tx
       .updateTable('refund_requests')
       .set({ claimed_by: null, claimed_by_name: null, claimed_at_ms: null })
@@ -96,8 +99,14 @@ const audit = (
   detail: Record<string, unknown> = {},
 ) => writeAudit(tx, ports, { ...by, action: `refund.${action}`, subject, detail });
 
-/** @throws Problem `case_already_claimed` with the holder's name */
+/** @throws Problem `case_already_decided`: the case was paid or rejected */
+function checkOpen(row: RefundRequestRow): void {
+  if (!isGranted(row) && row.state !== 'received') throw alreadyDecided(row);
+}
+
+/** @throws Problem as `checkOpen`, `case_already_claimed` with the holder's name */
 function checkHolder(row: RefundRequestRow, { operator }: By): void {
+  checkOpen(row);
   if (row.claimed_by === null || row.claimed_by === operator.keyId) return;
   throw problem('case_already_claimed', {
     detail: { claimed_by: row.claimed_by_name, claimed_at: instant(row.claimed_at_ms ?? 0) },
@@ -140,9 +149,9 @@ export async function approve(ports: FlightsPorts, id: string, by: By, request: 
     checkPlan(planned, request);
   } else await agreed();
   await inTurn(store, decidingTurns(opened.row), async (tx) => {
+    if (isDoneAsAsked(await requestOf(tx, requestId), by, request)) return;
     const row = await take(ports, tx, requestId, by);
     const nowMs = clock.now();
-    if (isDoneAsAsked(row, by, request)) return;
     await checkUndecided(tx, opened.row, row, planned && { keeps: planned.penalty_amount });
     const isFirst = row.state === 'received';
     await tx
@@ -213,11 +222,10 @@ async function checkUndecided(
   row: RefundRequestRow,
   decides: { readonly keeps: number | null } | null,
 ): Promise<void> {
-  const isOpen = isGranted(row) || row.state === 'received';
   const isSame =
     isGranted(seen) === isGranted(row) &&
     (['payout_amount', 'agreed', 'decided_at_ms'] as const).every((column) => seen[column] === row[column]);
-  if (!isOpen || !isSame) throw alreadyDecided(row);
+  if (!isSame) throw alreadyDecided(row);
   if (decides === null) return;
   if (await liveAttempt(tx, 'payout', subjectOf(row))) throw alreadyDecided(row);
   // A capture of another amount is under way or done.
@@ -234,7 +242,9 @@ async function checkTaken(ports: FlightsPorts, requestId: string): Promise<void>
 }
 
 const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): boolean =>
-  row.state === 'refunded' && row.claimed_by === by.operator.keyId && isSameAmount(row, request);
+  row.state === 'refunded' &&
+  (row.claimed_by === by.operator.keyId || row.decided_by_name === by.operator.name) &&
+  isSameAmount(row, request);
 
 export async function planRejection(
   ports: FlightsPorts,
@@ -257,7 +267,6 @@ export async function planRejection(
 /** Checks that the ticket exists: a rejected booking goes on. @throws `case_already_…`, `ticket_already_cancelled` */
 async function checkRejectable(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
   checkHolder(row, by);
-  if (!isGranted(row) && row.state !== 'received') throw alreadyDecided(row);
   const { isMarked } = await import('./payouts.ts');
   // A restored database may lack the pay-out; the chain does not.
   if (await isMarked(ports, subjectOf(row))) {
@@ -342,7 +351,6 @@ async function planRefund(
   request: ApproveRequest,
   quoteOf: () => Promise<AirlineQuote | null>,
 ): Promise<RefundPlan> {
-  if (!['received', 'approved', 'stuck'].includes(row.state)) throw alreadyDecided(row);
   const captured = await mostToPay(ports, { row, intent });
   const endedBy = await cancelledByNow(ports, intent.intent_id);
   const { payout, overridden } = payoutOf({ row, intent }, captured, request, endedBy);
