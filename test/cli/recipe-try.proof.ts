@@ -93,3 +93,68 @@ test.runIf(chromium)(
   },
   180_000,
 );
+
+test.runIf(chromium)(
+  'shows the flights and fares of this trial alone, unless it began at the page that the last one left behind them',
+  async () => {
+    let fares = '<h1>Fares</h1><ul><li><b>Bare</b><s>$40.30</s></li></ul><a href="/form">Next</a>';
+    let flights = [['X91', 'X92']];
+    const flight = (number: string) =>
+      `<li><b>${number}</b><i>07:20</i><u>2 h 35 min</u><s>$40.30</s><a href="/fares">Choose</a></li>`;
+    const site = await serve({
+      '/list': () => ({
+        body: `<h1>Flights</h1><ul>${(flights.length > 1 ? flights.shift() : flights[0])?.map(flight).join('')}</ul>`,
+      }),
+      '/fares': () => ({ body: fares }),
+      '/form': '<h1>Who flies</h1>',
+    });
+    const [file, out] = ['t2.json', 'out2'].map((name) => join(folder, name)) as [string, string];
+    const passengersBy = (name: string) => ({ steps: [{ do: 'click', at: { role: 'link', name }, within_ms: 500 }] });
+    const { search, ...given } = recipeAt(site.base);
+    const recipe = {
+      ...given,
+      search: { ...search, steps: [{ do: 'open', path: '/list' }] as object[] },
+      fares: { list: { role: 'listitem' }, price_for: 'all', read: { brand: at('b'), price: at('s') } },
+      passengers: passengersBy('Next'),
+    };
+    const tried = async (until: string) => {
+      writeFileSync(file, JSON.stringify(recipe));
+      const words = ['recipe', 'try', file, '--from', 'VIE', '--to', 'LIS', '--depart', '+30d', '--out', out];
+      await runInMemory([...words, '--until', until], { environment: { FARELOCK_HOME: join(folder, 'home') } });
+      const {
+        offers,
+        fares: read,
+        failure,
+        began_at: began,
+        because,
+      } = JSON.parse(readFileSync(join(out, 'trial.json'), 'utf8'));
+      return [offers.length, read.length, failure?.part ?? null, began, because];
+    };
+    const seen = [await tried('fares')];
+    recipe.passengers = passengersBy('Onward');
+    seen.push(await tried('passengers'));
+    recipe.passengers = passengersBy('Next');
+    seen.push(await tried('passengers'));
+    seen.push(await tried('offers'));
+    const { steps } = recipe.search;
+    recipe.search.steps = [...steps, { do: 'click', at: { role: 'button', name: 'Search' }, within_ms: 1 }];
+    seen.push(await tried('fares'));
+    recipe.search.steps = steps;
+    seen.push(await tried('fares'));
+    // The chosen flight is sold when the pages are tried and when it is looked for; a new search then finds none.
+    [fares, flights] = ['', [['X93'], ['X93'], []]];
+    seen.push(await tried('passengers'));
+    const again = 'the page of the last trial is there, as it was left';
+    expect(seen).toEqual([
+      [2, 1, null, 'search', null],
+      [2, 1, 'passengers', 'fares', again],
+      [2, 1, null, 'passengers', again],
+      [2, 0, null, 'search', null],
+      [0, 0, 'search', 'search', null],
+      [2, 1, null, 'search', null],
+      [0, 0, 'search', 'search', 'the flights of the last trial are gone'],
+    ]);
+    await site.close();
+  },
+  180_000,
+);

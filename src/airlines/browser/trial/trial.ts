@@ -158,6 +158,19 @@ const partsBefore = (start: Start): readonly Part[] => {
 
 type Run = ReturnType<typeof beginRun>;
 
+/** Findings of a run before its first visit. */
+const NOTHING = {
+  offers: [] as readonly FoundOffer[],
+  fares: [] as readonly SoldFare[],
+  agreed: null as Money | null,
+  till: null as Till | null,
+  failure: null as Failure | null,
+  /** True if the flights of the last trial are sold or gone. */
+  isGone: false,
+  places: [] as readonly Place[],
+  storageState: null as StorageState | null,
+};
+
 function beginRun(options: TrialOptions) {
   const { recipe, query } = options;
   const asked = JSON.stringify([recipe.carrier.code, recipe.site.base, query]);
@@ -175,15 +188,7 @@ function beginRun(options: TrialOptions) {
     refused: new Set<string>(),
     dialogs: [] as string[],
     began: { at: 'search' as Start, why: null as string | null },
-    offers: [] as readonly FoundOffer[],
-    fares: known?.fares ?? [],
-    agreed: known?.agreed ?? null,
-    till: null as Till | null,
-    failure: null as Failure | null,
-    /** True if the flights of the last trial are sold or gone. */
-    isGone: false,
-    places: [] as Place[],
-    storageState: null as StorageState | null,
+    ...NOTHING,
   };
 }
 
@@ -205,7 +210,10 @@ export async function tryRecipe(options: TrialOptions) {
   }
   const run = beginRun(options);
   await findAndWalk(run);
-  if (run.known && run.isGone) await findAndWalk(Object.assign(run, { known: null, failure: null, places: [] }));
+  if (run.known && run.isGone) {
+    const began = { at: 'search', why: 'the flights of the last trial are gone' } as const;
+    await findAndWalk(Object.assign(run, NOTHING, { known: null, began }));
+  }
   const { offers, fares, till, failure, watch, refused, dialogs, began, agreed, places, storageState, asked, digests } =
     run;
   const kept: Kept = {
@@ -262,6 +270,7 @@ async function walkOn(run: Run, { flights }: FoundOffer): Promise<void> {
     await upTo('fares', way.flights);
     let menu: Awaited<ReturnType<typeof way.fares>> | null = null;
     if (begun <= STARTS.indexOf('menu')) menu = await seeMenu(run, way, begun === STARTS.indexOf('menu'));
+    else if (run.known) [run.fares, run.agreed] = [run.known.fares, run.known.agreed];
     if (until === 'fares') return;
     await upTo('menu', async () => undefined);
     await upTo('passengers', async () => menu && takeCheapest(run, menu));
