@@ -67,7 +67,7 @@ export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfille
   const places = createPlaces(settings.mostBrowsers ?? DEFAULT_MOST_BROWSERS);
   const open = new Set<Visit>();
   const shop: Shop = {
-    ...{ ...options, recipes, sold, visitMs },
+    ...{ ...options, recipes, sold, visitMs, looks: new Set() },
     visiting: (who, recipe, work) =>
       places(who, async () => {
         const account = settings.accounts?.[recipe.carrier.code];

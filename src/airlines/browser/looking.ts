@@ -41,7 +41,7 @@ async function lookAt<T>(shop: Shop, asked: readonly (string | number)[], work: 
     lease_until_ms: time(2 * shop.visitMs),
     expires_at_ms: nowMs + KEEP_LOOKS_MS,
   };
-  const begun = await regained(store)
+  const claiming = regained(store)
     .insertInto('browser_looks')
     .values({ look_id: lookId, ...claim })
     .onConflict((conflict) =>
@@ -51,9 +51,8 @@ async function lookAt<T>(shop: Shop, asked: readonly (string | number)[], work: 
         .where('browser_looks.state', '=', 'under_way')
         .where('browser_looks.lease_until_ms', '<=', time()),
     )
-    .returning('look_id')
-    .executeTakeFirst();
-  if (begun) {
+    .returning('look_id');
+  if (!shop.looks.has(lookId) && (await claiming.executeTakeFirst())) {
     void carryOut(shop, lookId, work);
     return { state: 'under_way' };
   }
@@ -63,7 +62,12 @@ async function lookAt<T>(shop: Shop, asked: readonly (string | number)[], work: 
   return { state: 'done', result: JSON.parse(row.result ?? 'null') as T, endedAtMs: row.ended_at_ms ?? 0 };
 }
 
-async function carryOut({ store, clock, log }: Shop, lookId: string, work: () => Promise<unknown>): Promise<void> {
+async function carryOut(
+  { store, clock, log, looks }: Shop,
+  lookId: string,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  looks.add(lookId);
   try {
     const ended = await work().then(
       (result) => ({ state: 'done' as const, result: JSON.stringify(result) }),
@@ -79,6 +83,8 @@ async function carryOut({ store, clock, log }: Shop, lookId: string, work: () =>
   } catch (error) {
     // The first caller after the lease has ended repeats the look.
     log('error', 'browser_look_lost', { error_name: nameOf(error) });
+  } finally {
+    looks.delete(lookId);
   }
 }
 

@@ -74,6 +74,8 @@ export interface Shop extends BrowserOptions {
   /** Recipes that lack no setting; the others' bookings are still looked up. */
   readonly sold: readonly Recipe[];
   readonly visitMs: number;
+  /** Looks of this process that are under way or wait for a browser, so that none is begun twice. */
+  readonly looks: Set<string>;
   /** Visits a site once a browser is free, and always ends the visit. */
   visiting<T>(who: 'buyer' | 'looker', recipe: Recipe, work: (visit: Visit) => Promise<T>): Promise<T>;
 }

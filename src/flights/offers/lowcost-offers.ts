@@ -152,7 +152,7 @@ export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promis
 
 /** How long a menu's fares can be locked, and a failed check is remembered (spec/flight-service.md, Limits). */
 const FRESH_MS = 30 * 60_000;
-/** How long an opening may stay pending before it is begun again. */
+/** How long a pending opening may be left unasked before it is begun again: its fares may be old by then. */
 const OPENING_MS = 5 * 60_000;
 
 /** A fare with a permanent number: a reopened menu may list the same fares in another order. */
@@ -179,28 +179,32 @@ async function openMenu(ports: Pick<FlightsPorts, 'store' | 'clock'>, fulfiller:
   const known = await latestMenu(ports, offerId);
   const nowMs = clock.now();
   if (known && isFresh(known, nowMs)) return { menu: known, pollAfterMs: null };
+  const openUntil = { expires_at_ms: nowMs + OPENING_MS };
   const goesOn = known?.status === 'pending' && known.expires_at_ms > nowMs;
   const opening = goesOn ? known : await begin(known);
   const outcome = await fulfiller.menu(offerId, opening.opened_at_ms);
-  if (outcome.kind === 'pending') return { menu: opening, pollAfterMs: outcome.pollAfterMs };
+  const pending = store
+    .updateTable('fare_menus')
+    .where('offer_id', '=', offerId)
+    .where('status', '=', 'pending')
+    .where('opened_at_ms', '=', opening.opened_at_ms);
+  if (outcome.kind === 'pending') {
+    // Each poll would cost a write.
+    if (opening.expires_at_ms - nowMs < OPENING_MS / 2) await pending.set(openUntil).execute();
+    return { menu: opening, pollAfterMs: outcome.pollAfterMs };
+  }
   if (outcome.kind === 'offer_gone') throw problem('offer_unavailable');
   const checkedAtMs = clock.now();
   const seen =
     outcome.kind === 'opened'
       ? ({ status: 'ready', fares: JSON.stringify(numbered(opening.fares, outcome.fares)) } as const)
       : ({ status: 'failed' } as const);
-  await store
-    .updateTable('fare_menus')
-    .set({ ...seen, checked_at_ms: checkedAtMs, expires_at_ms: checkedAtMs + FRESH_MS })
-    .where('offer_id', '=', offerId)
-    .where('status', '=', 'pending')
-    .where('opened_at_ms', '=', opening.opened_at_ms)
-    .execute();
+  await pending.set({ ...seen, checked_at_ms: checkedAtMs, expires_at_ms: checkedAtMs + FRESH_MS }).execute();
   // If two processes opened it at the same time, the first result counts.
   return { menu: (await latestMenu(ports, offerId)) ?? opening, pollAfterMs: null };
 
   async function begin(last: Menu | null): Promise<Menu> {
-    const row = { status: 'pending' as const, opened_at_ms: nowMs, expires_at_ms: nowMs + OPENING_MS };
+    const row = { status: 'pending' as const, opened_at_ms: nowMs, ...openUntil };
     await store
       .insertInto('fare_menus')
       .values({ offer_id: offerId, fares: '[]', checked_at_ms: null, ...row })

@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { quote } from '../../../src/airlines/browser/looking.ts';
 import * as purchases from '../../../src/airlines/browser/purchases.ts';
 import type { Purchase } from '../../../src/airlines/fulfiller.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
+import { createSandboxCards } from '../../../src/sandbox/carrier-site/cards.ts';
 import { openStore, type Store } from '../../../src/service/home.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
-import { TRAVELLER } from './shop.ts';
+import { QUERY, TRAVELLER } from './shop.ts';
 import { recipeFor } from './site.ts';
 
 /** The record of a purchase: who may press, and who may say what became of it. */
@@ -124,4 +126,24 @@ test('the first confirmation counts, and one in another currency is none', async
     bookingReference: 'BBBBBB',
     paidAmountDecimal: '57.93',
   });
+});
+
+test('a question that waits long for a browser is looked at once by its process, and again if that died', async () => {
+  let visits = 0;
+  const visiting = () => {
+    visits += 1;
+    return new Promise<never>(() => undefined);
+  };
+  const started = () => ({
+    ...{ ...ports, visiting, recipes: [recipe], sold: [recipe], visitMs: 60_000, log: () => undefined },
+    settings: { recipes: [], cards: createSandboxCards() },
+    looks: new Set<string>(),
+  });
+  const [startedAtMs, shop] = [clock.now(), started()];
+  await quote(shop, QUERY, startedAtMs);
+  clock.advance(120_001);
+  await quote(shop, QUERY, startedAtMs);
+  expect(visits).toBe(1);
+  await quote(started(), QUERY, startedAtMs);
+  expect(visits).toBe(2);
 });

@@ -152,6 +152,37 @@ test('a pending menu is 202 and free, and the payment that waited for it is char
   expect(Date.parse(menu?.expires_at ?? '') - Date.parse(menu?.checked_at ?? '')).toBe(30 * 60_000);
 });
 
+test('a menu that takes long is opened once while it is asked for, and again if it was left', async () => {
+  const { offer_id } = await first();
+  const opened = new Set<number>();
+  const { call } = world.service((ports) => ({
+    ...ports,
+    lowcost: ports.lowcost && {
+      ...ports.lowcost,
+      menu: async (id, openedAtMs) => {
+        opened.add(openedAtMs);
+        return (await ports.lowcost?.menu(id, openedAtMs + 10 * 60_000)) ?? { kind: 'offer_gone' };
+      },
+    },
+  }));
+  const ask = async () => {
+    const headers = { 'PAYMENT-SIGNATURE': await world.sign(await call('/air/offer-details', { offer_id })) };
+    return [(await call('/air/offer-details', { offer_id }, { headers })).status, opened.size];
+  };
+  const asked = [await ask()];
+  for (const minutes of [6, 4, 4, 4]) {
+    world.clock.advance(minutes * 60_000);
+    asked.push(await ask());
+  }
+  expect(asked).toEqual([
+    [202, 1],
+    [202, 2],
+    [202, 2],
+    [202, 2],
+    [200, 2],
+  ]);
+});
+
 test('a menu opened again keeps the number of every fare', async () => {
   const offer = await first();
   const before = await openedMenu(offer.offer_id);
