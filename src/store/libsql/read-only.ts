@@ -81,21 +81,35 @@ export interface FileUsers {
 /** Finds the processes that lock a file in Linux's own list. */
 export function usersOf(path: string): FileUsers {
   let list: string;
+  let mounts: string;
   try {
     list = readFileSync('/proc/locks', 'utf8');
+    mounts = readFileSync('/proc/self/mountinfo', 'utf8');
   } catch {
     return { users: null, writer: null };
   }
-  const inodes = [path, `${path}-shm`].map((file) => statSync(file, { throwIfNoEntry: false })?.ino);
+  const files = [path, `${path}-shm`].map((file) => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    return found && { inode: found.ino, device: deviceOf(found.dev, mounts) };
+  });
   const users = new Set<number>();
   let writer: number | null = null;
   for (const line of list.split('\n')) {
     const [, , , mode, pid, place, from, to] = line.trim().split(/\s+/);
-    const inode = Number(place?.split(':')[2]);
-    if (!inodes.includes(inode) || !(Number(pid) > 0)) continue;
+    const [major, minor, inode] = place?.split(':') ?? [];
+    const device = `${major}:${minor}`;
+    const at = files.findIndex((one) => one?.inode === Number(inode) && (one.device ?? device) === device);
+    if (at < 0 || !(Number(pid) > 0)) continue;
     users.add(Number(pid));
-    const isWriter = Number(from) <= WRITER_BYTE && Number(to) >= WRITER_BYTE && inode === inodes[1];
+    const isWriter = Number(from) <= WRITER_BYTE && Number(to) >= WRITER_BYTE && at === 1;
     if (mode === 'WRITE' && isWriter) writer = Number(pid);
   }
   return { users: [...users], writer };
+}
+
+/** Names a device as the list of locks does; null where `stat` may name another one, as on btrfs and overlays. */
+function deviceOf(dev: number, mounts: string): string | null {
+  const numbers = [(dev >>> 8) & 0xfff, (dev & 0xff) | ((dev >>> 12) & 0xfff00)];
+  if (!mounts.includes(` ${numbers.join(':')} `)) return null;
+  return numbers.map((each) => each.toString(16).padStart(2, '0')).join(':');
 }

@@ -1,4 +1,4 @@
-import {
+import fs, {
   cpSync,
   lutimesSync,
   mkdirSync,
@@ -9,10 +9,12 @@ import {
   symlinkSync,
   utimesSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openSqlite } from '../../../src/store/libsql/file.ts';
+import { inspectFile } from '../../../src/store/libsql/inspect.ts';
 import { readRows } from '../../../src/store/libsql/read-only.ts';
 
 /** A look at a file changes nothing beside it, and misses nothing that was committed. */
@@ -83,4 +85,27 @@ test('a file that is in use is read as it stands now', () => {
   const left = readdirSync(folder);
   expect(readRows(path, 'select count(*) as n from fares')).toEqual([{ n: 2 }]);
   expect(readdirSync(folder)).toEqual(left);
+});
+
+test.runIf(process.platform === 'linux')('a lock on a file of the same number elsewhere makes no user', () => {
+  const path = join(folder, 'live.db');
+  const open = openSqlite(path);
+  open.exec('create table fares (name text)');
+  const { readFileSync: read } = fs;
+  const usersBy = (lists: Record<string, string>) => {
+    fs.readFileSync = ((file: string, how: 'utf8') => lists[file] ?? read(file, how)) as typeof read;
+    syncBuiltinESMExports();
+    try {
+      return inspectFile(path, null, false).users;
+    } finally {
+      fs.readFileSync = read;
+      syncBuiltinESMExports();
+    }
+  };
+  const elsewhere = { '/proc/locks': read('/proc/locks', 'utf8').replaceAll(/ \w+:\w+:(?=\d+ )/g, ' fe:fefe:') };
+  expect(usersBy({})).toEqual([process.pid]);
+  expect(usersBy(elsewhere)).toEqual([]);
+  // As on btrfs: the device of a file is in no list, so its number alone has to do.
+  expect(usersBy({ ...elsewhere, '/proc/self/mountinfo': '' })).toEqual([process.pid]);
+  open.close();
 });
