@@ -116,11 +116,12 @@ function errnoBeside(path: string): string | null {
   }
 }
 
-function removeQuietly(path: string): void {
+/** Removes a file that may stay, and may not be there. */
+export function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // It was never created, for the reason being reported.
+    // Its folder may be closed to us; Windows keeps open files.
   }
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { loadRecipes } from '../../src/airlines/browser/recipes/index.ts';
-import { lockFile, readProgress } from '../../src/cli/apply/journal.ts';
+import { readProgress } from '../../src/cli/apply/journal.ts';
 import { readCustomerData } from '../../src/cli/commands/requirements/run.ts';
 import { readJson } from '../../src/cli/session/json-file.ts';
 import { readKeyFile, readOwnKeyFile } from '../../src/cli/session/key-file.ts';
@@ -58,7 +58,7 @@ test.each([
   expect(read).toThrow(why);
 });
 
-test('so are the settings of the Solana CLI, a lock, npm settings, rings of keys, and lines of our own', async () => {
+test('so are the settings of the Solana CLI, npm settings, rings of keys, and lines of our own', async () => {
   const zero = (...path: string[]) => {
     const file = join(folder, ...path);
     mkdirSync(dirname(file), { recursive: true });
@@ -67,10 +67,6 @@ test('so are the settings of the Solana CLI, a lock, npm settings, rings of keys
   };
   zero('.config', 'solana', 'cli', 'config.yml');
   await expect(readSolanaCliConfig({ HOME: folder })).rejects.toMatchObject({ code: 'settings_invalid' });
-  const results = join(folder, 'results.csv');
-  zero('results.csv.lock');
-  const release = await lockFile(results);
-  await release();
   expect(registryOf({ NPM_CONFIG_USERCONFIG: zero('npmrc') })).toBe('https://registry.npmjs.org/');
   for (const read of [readJsonOf, (path: string) => ensureLine(path, 'key_', () => 'key_1')]) {
     expect(() => read(zero(`${read.name}.json`))).toThrow(expect.objectContaining({ code: 'storage_damaged' }));

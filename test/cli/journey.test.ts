@@ -273,3 +273,11 @@ test('payments are listed newest first and shown one by one', async () => {
   expect((await run('payments list')).stdout.split('\n')[0]?.split('\t')).toHaveLength(8);
   expect((await run('payments show pay_none')).exitCode).toBe(3);
 });
+
+test('of several bookings none is refunded unasked, and the command for the first can be copied', async () => {
+  const several = await run('refund request --reason Ill --json');
+  const { next } = several.json().error as { next: string[] };
+  expect([several.exitCode, next]).toEqual([2, ['farelock refund request 1']]);
+  const first = await run(`${next[0]?.replace('farelock ', '')} --reason Ill --dry-run --json`);
+  expect(first.exitCode, first.stdout).toBe(0);
+});

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { profileOf } from '../../src/cli/session/profile-in-use.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { lockBeside } from '../../src/store/libsql/lock.ts';
 import { type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** Flags over environment over project file over user file, and what a project file can never do. */
@@ -283,13 +284,15 @@ describe('config', () => {
     expect(readdirSync(home)).not.toContain('keys');
   });
 
-  test('a lock that a killed command has left is taken away', async () => {
-    mkdirSync(`${userFile()}.lock`);
-    const past = new Date(Date.now() - 60_000);
-    utimesSync(`${userFile()}.lock`, past, past);
-    const hasty = { ...systemClock, sleep: async () => undefined };
-    expect((await run('config set limits.per_day 5', { clock: hasty })).exitCode).toBe(0);
+  test('a command that is suspended while it changes them keeps its turn, however long', async () => {
+    const release = lockBeside(userFile());
+    const hasty = { clock: { ...systemClock, sleep: async () => undefined } };
+    const early = await run('config set limits.per_day 5 --json', hasty);
+    expect([early.exitCode, error(early).code]).toEqual([7, 'timed_out']);
+    release?.();
+    expect((await run('config set limits.per_day 5', hasty)).exitCode).toBe(0);
     expect((await profile()).limits.perDay).toBe(5_000_000n);
+    expect(readdirSync(home)).toEqual(['config.json']);
   });
 
   test('two commands that change settings at once both count', async () => {

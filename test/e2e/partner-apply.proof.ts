@@ -67,7 +67,7 @@ test(`a run of ${ROWS} rows that is killed again and again applies each row once
     expect(new Set(lines.map(({ outcome }) => outcome))).toEqual(new Set(['applied']));
     const changes = await changesOf(runner);
     expect(orders.filter((id) => changes.get(id) !== 1)).toEqual([]);
-    expect(existsSync(`${results}.journal`) || existsSync(`${results}.lock`)).toBe(false);
+    expect(existsSync(`${results}.journal`) || existsSync(`${results}.locked`)).toBe(false);
 
     const again = await runner.run(args);
     expect(again.exitCode).toBe(0);

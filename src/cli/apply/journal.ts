@@ -1,7 +1,8 @@
 import { constants, existsSync, statSync } from 'node:fs';
-import { type FileHandle, link, open, rename, unlink, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { readBounded, smallText } from '../../kernel/bounded-file.ts';
+import { loadLock } from '../../client/journal/index.ts';
+import { readBounded } from '../../kernel/bounded-file.ts';
 import { problem } from '../../kernel/problems.ts';
 import { isRecord } from '../../terminal/index.ts';
 
@@ -164,22 +165,23 @@ async function syncFolder(folder: string): Promise<void> {
     await handle.sync();
   } catch (error) {
     // Some systems cannot open a folder; there the name is written with the file.
-    if (!['EISDIR', 'EPERM', 'EACCES', 'EINVAL'].includes(codeOf(error) ?? '')) throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['EISDIR', 'EPERM', 'EACCES', 'EINVAL'].includes(code)) throw error;
   } finally {
     await handle?.close();
   }
 }
 
 /**
- * Lets one process at a time work on a result file; takes over the lock of a dead process. Without the lock the keys
- * would still keep rows from being applied twice, but results would be written twice.
+ * Lets one run at a time work on a result file. Without the lock the keys would still keep rows from being applied
+ * twice, but results would be written twice.
  * @throws Problem `apply_conflict`, or `file_unreadable` if nothing can be written
  */
-export async function lockFile(resultsFile: string): Promise<() => Promise<void>> {
-  const path = `${resultsFile}.lock`;
-  const mine = `${path}.${process.pid}`;
+async function lockResults(resultsFile: string): Promise<() => void> {
+  const { lockBeside } = await loadLock();
+  let unlock: (() => void) | null;
   try {
-    await writeFile(mine, String(process.pid), { mode: 0o600 });
+    unlock = lockBeside(resultsFile);
   } catch (error) {
     throw problem('file_unreadable', {
       message: `${resultsFile} cannot be written.`,
@@ -187,55 +189,8 @@ export async function lockFile(resultsFile: string): Promise<() => Promise<void>
       cause: error,
     });
   }
-  try {
-    for (let tries = 0; ; tries++) {
-      if (await linked(mine, path)) return () => unlink(path).catch(ignoreMissing);
-      const owner = ownerOf(path);
-      // In a container every process may get the same pid: a lock with our own was left behind.
-      if (tries > 2 || (owner !== null && owner !== process.pid && isAlive(owner))) {
-        throw problem('apply_conflict', {
-          message: `Another process (${owner ?? 'unknown'}) is applying this file.`,
-          fix: `Wait until it is done. If it is not running, remove ${path}.`,
-        });
-      }
-      await unlink(path).catch(ignoreMissing);
-    }
-  } finally {
-    await unlink(mine).catch(ignoreMissing);
-  }
-}
-
-/** Makes the lock together with its content, the pid. Returns false if there is a lock already. */
-async function linked(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-function ownerOf(path: string): number | null {
-  const pid = Number(smallText(path));
-  return Number.isInteger(pid) && pid > 0 ? pid : null;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: the process belongs to another user.
-    return codeOf(error) === 'EPERM';
-  }
-}
-
-const codeOf = (error: unknown): string | null =>
-  error instanceof Error && 'code' in error ? String(error.code) : null;
-
-function ignoreMissing(error: unknown): void {
-  if (codeOf(error) !== 'ENOENT') throw error;
+  if (unlock) return unlock;
+  throw problem('apply_conflict', { message: 'Another run is applying this file.', fix: 'Wait until it is done.' });
 }
 
 /** The journal that keeps a run from repeating a row. */
@@ -247,16 +202,16 @@ export type Journal = Readonly<Awaited<ReturnType<typeof openLocked>>>;
  * @throws Problem `apply_conflict` if another process works on it, or if it belongs to another file
  */
 export async function openJournal(place: JournalPlace): Promise<Journal> {
-  const unlock = await lockFile(place.resultsFile);
+  const unlock = await lockResults(place.resultsFile);
   try {
     return await openLocked(place, unlock);
   } catch (error) {
-    await unlock();
+    unlock();
     throw error;
   }
 }
 
-async function openLocked(place: JournalPlace, unlock: () => Promise<void>) {
+async function openLocked(place: JournalPlace, unlock: () => void) {
   const { resultsFile, digest, environment } = place;
   const path = journalPath(resultsFile);
   const progress = readProgress(place);
@@ -284,17 +239,19 @@ async function openLocked(place: JournalPlace, unlock: () => Promise<void>) {
     /** Sorts the results by row, one line each, and removes the journal. */
     async finish() {
       shutting ??= shut();
-      await shutting;
-      await rewrite(resultsFile, [...latest.values()]);
-      await unlink(path);
-      await unlock();
+      try {
+        await shutting;
+        await rewrite(resultsFile, [...latest.values()]);
+        await unlink(path);
+      } finally {
+        unlock();
+      }
     },
     /** Leaves everything as it is, for the next run. */
     async close() {
       if (shutting) return;
       shutting = shut();
-      await shutting;
-      await unlock();
+      await shutting.finally(unlock);
     },
   };
 }

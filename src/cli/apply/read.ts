@@ -361,13 +361,13 @@ function brokenAt(source: string): number | null {
   }
 }
 
-/** Finds a field by its name without the group; of two fields called `reason` it finds the first one in the line. */
 const writtenJson = (source: string, parsed: Record<string, unknown>): WrittenRow => ({
   columnOf(field) {
-    const named = [...source.matchAll(/"([^"\\]*)"\s*:/g)].find(
-      ([, name = '']) => fieldNamed(name) === field || squashed(name) === leafOf(field),
-    );
-    return named ? named.index + 1 : null;
+    let column: number | null = null;
+    repeatedName(source, (path, at) => {
+      if (squashed(path) === squashed(field)) column ??= at + 1;
+    });
+    return column;
   },
   nameOf: () => null,
   corrected(values) {

@@ -122,12 +122,11 @@ async function aloneOf(context: CommandContext, alone: Alone): Promise<NotedInte
     found.map((one, index) => `${index + 1}  ${harmless(fareText(notesOf(one), terminal.usdc))}  ${one.intentId}`),
   );
   session.recentOffers.rememberIntents(found.map(({ intentId }) => intentId));
-  const words = alone === 'open' ? 'book' : 'refund request';
   throw problem('usage', {
     message: found.length === 1 ? 'It was not locked in this terminal.' : `There are ${found.length}: say which.`,
     fix: 'Give its number or its id.',
     charged: 'nothing',
-    next: [farelock`${words} 1`],
+    next: [farelock`${alone === 'open' ? 'book' : ['refund', 'request']} 1`],
     detail: { intent_ids: found.map(({ intentId }) => intentId) },
   });
 }

@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { loadLock } from '../../client/journal/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { makeFolder, onFile } from '../../kernel/storage.ts';
@@ -13,9 +14,7 @@ export function readOwnSettings(home: string): UserSettings {
 }
 
 const LOCK_PAUSE_MS = 50;
-
-/** An older lock belongs to a process that is gone. */
-const STALE_LOCK_MS = 5_000;
+const LONGEST_WAIT_MS = 5_000;
 
 /**
  * Changes the user's settings file, which is written whole or not at all, mode 0600. Two commands at once take turns,
@@ -29,7 +28,7 @@ export async function changeUserSettings(
 ): Promise<UserSettings> {
   const path = userFileOf(home);
   onFile(path, () => makeFolder(dirname(path)));
-  const unlock = await locked(`${path}.lock`, clock);
+  const unlock = await locked(path, clock);
   try {
     const after = change(readOwnSettings(home));
     const { default: Conf } = await import('conf');
@@ -50,37 +49,16 @@ export async function changeUserSettings(
 }
 
 async function locked(path: string, clock: Clock): Promise<() => void> {
+  const { lockBeside } = await loadLock();
   for (let waitedMs = 0; ; waitedMs += LOCK_PAUSE_MS) {
-    try {
-      mkdirSync(path, { mode: 0o700 });
-      return () => rmSync(path, { recursive: true, force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    if (waitedMs > STALE_LOCK_MS) {
-      if (isStale(path)) moveAway(path);
-      else throw problem('timed_out', { message: 'Another command is changing the settings.' });
+    const unlock = lockBeside(path);
+    if (unlock) return unlock;
+    if (waitedMs > LONGEST_WAIT_MS) {
+      throw problem('timed_out', { message: 'Another command is changing the settings.' });
     }
     await clock.sleep(LOCK_PAUSE_MS);
   }
 }
-
-/** Renames a stale lock before removing it: of two commands that find it stale, one takes it away. */
-function moveAway(path: string): void {
-  const aside = `${path}.${process.pid}`;
-  try {
-    renameSync(path, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  rmSync(aside, { recursive: true, force: true });
-}
-
-const isStale = (path: string): boolean => {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) > STALE_LOCK_MS;
-};
 
 /** Builds the content of the file: limits in a table of their own, hosts as a list. */
 function fileOf(settings: UserSettings): Record<string, unknown> {

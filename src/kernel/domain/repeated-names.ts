@@ -5,7 +5,8 @@ interface Frame {
 }
 
 /** Finds a repeated name in JSON (dotted path): `JSON.parse` keeps the last, so two readers could see two amounts. */
-export function repeatedName(text: string): string | null {
+export function repeatedName(text: string, named?: (path: string, at: number) => void): string | null {
+  let repeated: string | null = null;
   const frames: Frame[] = [];
   let awaitsName = false;
   for (let at = 0; at < text.length; at++) {
@@ -33,7 +34,9 @@ export function repeatedName(text: string): string | null {
         if (awaitsName && frame?.names) {
           const name = String(JSON.parse(text.slice(at, end + 1)));
           frame.at = name;
-          if (frame.names.has(name)) return frames.map((one) => one.at).join('.');
+          const path = () => frames.map((one) => one.at).join('.');
+          named?.(path(), at);
+          if (frame.names.has(name)) repeated ??= path();
           frame.names.add(name);
           awaitsName = false;
         }
@@ -41,7 +44,7 @@ export function repeatedName(text: string): string | null {
       }
     }
   }
-  return null;
+  return repeated;
 }
 
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, QUOTE, BACKSLASH] = [

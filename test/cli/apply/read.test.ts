@@ -201,6 +201,20 @@ describe('an NDJSON file', () => {
     ]);
   });
 
+  test('shows a mistake where its field is written, in its group or outside of it', async () => {
+    const text = [
+      '{"orderId":"ord_1","return_details":{"note":"{\\"reason\\":","reason":"r"},"r\\u0065ason":" "}',
+      '{"orderId":"ord_2","status":"ERROR","returnDetails":{"reason":"r"}}',
+      '{"orderId":"ord_3","reason":"r","returnDetails":{"Reason":" "}}',
+    ].join('\n');
+    const { issues } = checkRows((await readRows(text)).rows);
+    expect(issues.map(({ field, message, column }) => [field, message, column])).toEqual([
+      ['reason', 'is empty', 74],
+      ['reason', 'is required when status is ERROR', null],
+      ['returnDetails.reason', 'is empty', 50],
+    ]);
+  });
+
   test('is not one JSON array', async () => {
     expect(await issuesOf('[{"orderId":"ord_1"}]')).toEqual([
       '-:- The file is one JSON array. Write one JSON object per line, or use CSV.',

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -221,20 +230,15 @@ describe('what a crash leaves', () => {
     expect(results().map(({ row }) => row)).toEqual([1, 2, 3]);
   });
 
-  test('the lock of a process that is gone is taken over; that of a living one is not', async () => {
-    writeFileSync(`${resultsFile}.lock`, '999999999');
-    await (await openJournal(place())).close();
-    writeFileSync(`${resultsFile}.lock`, String(process.ppid));
+  test('its lock is free, while a run that lives keeps all others out, also those with its pid', async () => {
+    const running = await openJournal(place());
     await expect(openJournal(place())).rejects.toMatchObject({ code: 'apply_conflict' });
-    // A process of another user answers so.
-    const asked = vi.spyOn(process, 'kill').mockImplementation(() => {
-      throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
-    });
-    try {
-      await expect(openJournal(place())).rejects.toMatchObject({ code: 'apply_conflict' });
-    } finally {
-      asked.mockRestore();
-    }
+    const left = join(folder, 'left');
+    for (const end of ['', '.journal', '.locked']) cpSync(`${resultsFile}${end}`, `${left}${end}`);
+    await (await openJournal({ ...place(), resultsFile: left })).finish();
+    expect(readdirSync(folder).filter((name) => name.startsWith('left'))).toEqual(['left']);
+    await running.close();
+    await (await openJournal(place())).close();
   });
 });
 
