@@ -36,12 +36,12 @@ export function readBounded(path: string, { mostBytes, isRegular = false, check 
 
 export function readOpen(file: number, mostBytes: number): Buffer | null {
   const parts: Buffer[] = [];
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   for (let size = 0; ; ) {
-    const part = Buffer.alloc(CHUNK_BYTES);
-    const read = readSync(file, part);
+    const read = readSync(file, chunk);
     if (read === 0) return Buffer.concat(parts);
     size += read;
     if (size > mostBytes) return null;
-    parts.push(part.subarray(0, read));
+    parts.push(Buffer.from(chunk.subarray(0, read)));
   }
 }
