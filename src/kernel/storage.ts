@@ -12,7 +12,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readBounded } from './bounded-file.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from './problems.ts';
 import { farelock, type NextStep, shell } from './shell-word.ts';
@@ -203,6 +203,9 @@ export function onFile<T>(path: string, work: () => T): T {
     throw storageProblem(error, path) ?? error;
   }
 }
+
+/** The folder in a home that has files of a backup until its restore ends. */
+export const unfinishedRestore = (home: string): string => join(home, '.restore');
 
 /** Makes a private folder (0700) and its parents. Node's `recursive` loops where a parent denies it (/proc). */
 export function makeFolder(path: string): void {

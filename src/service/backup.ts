@@ -3,6 +3,7 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  fsyncSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -10,11 +11,13 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { behindMark, DATABASE_BEHIND, SLACK_MS } from '../flights/base/index.ts';
 import { problem } from '../kernel/problems.ts';
+import { unfinishedRestore } from '../kernel/storage.ts';
 import { openSqlite, readRows, type SqliteDatabase } from '../store/libsql/index.ts';
 
 /** A backup is an SQLite file of chunks, so that no database has to fit in memory. */
@@ -133,39 +136,49 @@ function unseal(key: Buffer, sealed: Buffer, aad: Buffer): Buffer {
 }
 
 /**
- * Puts a backup into a home that has no database and no file of the backup yet.
- * @returns the names of the files. @throws Problem `usage`, `data_invalid`, of storage
+ * Puts a backup into a home that has no database and no file of the backup yet. A restore that was killed is repeated
+ * by the same call; until then the folder of its files keeps commands out of the home.
+ * @returns the names of the files. @throws Problem `usage`, `data_invalid`, `restore_unfinished`, of storage
  */
 export function restore({ home, file, passphrase }: Where, nowMs: number): string[] {
   if (!existsSync(file)) throw problem('usage', { message: `There is no file ${file}.` });
-  const taken = existsSync(home) ? readdirSync(home).filter(isDatabase) : [];
-  if (taken.length > 0) {
-    throw problem('usage', {
-      message: `${home} has databases already: ${taken.join(', ')}.`,
-      fix: 'Restore into another home: set FARELOCK_HOME.',
-    });
-  }
   const key = keyOf(file, passphrase);
   const names = readRows(file, 'select distinct name from chunks order by name').map(({ name }) => String(name));
   const [odd] = names.filter((name) => !/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name));
   if (odd !== undefined) throw invalid(file, 'it names a file outside the home');
-  const there = names.filter((name) => existsSync(join(home, name)));
-  if (there.length > 0)
-    throw problem('usage', { message: `${home} has ${there.join(', ')} already.`, fix: 'Restore into an empty home.' });
-  mkdirSync(home, { recursive: true, mode: 0o700 });
-  const aside = mkdtempSync(join(home, '.restoring-'));
-  try {
-    for (const name of names) unpack(file, name, join(aside, name), key);
-    if (names.includes(SERVICES)) markRestored(join(aside, SERVICES), madeAtMs(file), nowMs);
-    // Databases come last, so that no process finds one without its keys.
-    for (const name of [...names].sort((a, b) => Number(isDatabase(a)) - Number(isDatabase(b)))) {
-      mkdirSync(dirname(join(home, name)), { recursive: true, mode: 0o700 });
-      renameSync(join(aside, name), join(home, name));
-    }
-    return names;
-  } finally {
-    rmSync(aside, { recursive: true, force: true });
+  const aside = unfinishedRestore(home);
+  const part = join(aside, 'part');
+  // The name of `part` once it has all files, which then move into the home one by one.
+  const whole = join(aside, `${madeAtMs(file)}-${statSync(file).size}`);
+  const [left] = existsSync(aside) ? readdirSync(aside).filter((name) => name !== basename(part)) : [];
+  if (left === undefined) rmSync(aside, { recursive: true, force: true });
+  else if (left !== basename(whole))
+    throw problem('restore_unfinished', { message: `${home} has a part of another backup.` });
+  const toMove = left === undefined ? names : names.filter((name) => existsSync(join(whole, name)));
+  const databases = left === undefined && existsSync(home) ? readdirSync(home).filter(isDatabase) : [];
+  const there = new Set([...databases, ...toMove.filter((name) => existsSync(join(home, name)))]);
+  if (there.size > 0) {
+    throw problem('usage', {
+      message: `${home} has ${[...there].join(', ')} already.`,
+      fix: 'Restore into another home: set FARELOCK_HOME.',
+    });
   }
+  if (left === undefined) {
+    try {
+      for (const name of names) unpack(file, name, join(part, name), key);
+      if (names.includes(SERVICES)) markRestored(join(part, SERVICES), madeAtMs(file), nowMs);
+      renameSync(part, whole);
+    } catch (error) {
+      rmSync(aside, { recursive: true, force: true });
+      throw error;
+    }
+  }
+  for (const name of toMove) {
+    mkdirSync(dirname(join(home, name)), { recursive: true, mode: 0o700 });
+    renameSync(join(whole, name), join(home, name));
+  }
+  rmSync(aside, { recursive: true });
+  return names;
 }
 
 const SERVICES = 'service.db';
@@ -216,6 +229,7 @@ function unpack(file: string, name: string, path: string, key: Buffer | null): v
       isLast = Number(row.is_last) === 1;
       writeFileSync(to, key ? opened(file, key, bytesOf(row.bytes), aadOf(name, seq, isLast)) : bytesOf(row.bytes));
     }
+    fsyncSync(to);
   } finally {
     closeSync(to);
   }

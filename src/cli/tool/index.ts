@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import type { Allowance } from '../../client/base/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -7,7 +7,7 @@ import { didYouMean } from '../../kernel/nearest.ts';
 import { isProblem, type Problem, problem, reworded } from '../../kernel/problems.ts';
 import { type NextStep, shell } from '../../kernel/shell-word.ts';
 import { withoutAddressKeys } from '../../kernel/shown-url.ts';
-import { storageTrouble } from '../../kernel/storage.ts';
+import { storageTrouble, unfinishedRestore } from '../../kernel/storage.ts';
 import {
   harmless,
   harmlessJson,
@@ -38,6 +38,8 @@ import {
 import { problemDocument, problemLines, type TypedNames } from '../view/index.ts';
 
 const ACTS: ReadonlySet<unknown> = new Set(['pays', 'changes', 'runs']);
+/** Commands that run in a home whose restore has not finished. */
+const BEFORE_RESTORED: ReadonlySet<string> = new Set(['db restore', 'help', 'explain', 'completion']);
 
 /** Everything outside the tool, which tests replace. */
 interface World {
@@ -104,6 +106,8 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       }),
     });
     session = opened;
+    if (!BEFORE_RESTORED.has(invocation.name) && existsSync(unfinishedRestore(opened.home)))
+      throw problem('restore_unfinished');
     const context: CommandContext = { ...world, terminal, session: opened, globals, signal };
     try {
       const code = await invocation.run(context);
