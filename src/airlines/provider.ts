@@ -16,7 +16,7 @@ export interface QuerySlice {
 export interface OfferQuery {
   readonly slices: readonly QuerySlice[];
   readonly adults: number;
-  /** Of the travellers under 18, on the day of the last flight. */
+  /** Of the travellers under 18 when the last direction departs. */
   readonly childAges: readonly number[];
   readonly cabinClass: CabinClass;
 }

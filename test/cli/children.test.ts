@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Intent, Order, SearchResponse } from '../../src/wire/flights/index.ts';
 import { ANA, runInMemory, temporaryHome } from './memory.ts';
 
-/** Children are searched by their ages on the last flight, and a fare for adults alone takes none of them. */
+/** Children are searched by their ages when the last direction departs, and a fare for adults alone takes none of them. */
 
 const place = temporaryHome();
 const environment = { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20', FARELOCK_LOWCOST_MS: '20' };
@@ -165,7 +165,7 @@ test('a saved child who has a birthday before the last flight is named before th
     ['search', 'LIS', 'BER', '--depart', '+30d', '--return', '+40d', '--child-ages', '7', '--dry-run'],
     { environment },
   );
-  expect(warned.stderr).toContain('! leo is 8 on 31 Dec 2026, the day of the last flight: search with 8.');
+  expect(warned.stderr).toContain('! leo is 8 on 31 Dec 2026, when the last direction departs: search with 8.');
 });
 
 test.each([

@@ -115,7 +115,7 @@ test('what one of three paid is shown to an operator, and paid back to the unit'
   expect((await world.usdc(world.refundWallet.address)) - before).toBe(share);
 });
 
-test('the age that counts is the one on the last flight', async () => {
+test('the age that counts is the one when the last direction departs', async () => {
   const offer = cheapest((await world.search({ return_date: '2026-12-27', child_ages: [11] })).offers);
   const made = await world.intent(offer.offer_id);
   expect(made.passenger_ages).toEqual({ on: '2026-12-27', ages: [null, 11] });

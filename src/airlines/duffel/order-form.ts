@@ -137,12 +137,12 @@ const nameIssues = (passenger: Passenger, path: string): PassengerIssue[] =>
 /** Duffel takes adults from 18, and children of exactly the age that was searched. */
 function ageIssues(age: number, seat: Seat | undefined, path: string): PassengerIssue[] {
   if (typeof seat === 'number' && seat !== age) {
-    const message = `makes this passenger ${age} on the last flight, and the fare is for a child of ${seat}.`;
+    const message = `makes this passenger ${age} when the last direction departs, and the fare is for a child of ${seat}.`;
     return [{ path, message, code: 'passenger_age_mismatch' }];
   }
   return typeof seat === 'number' || age >= ADULT_FROM
     ? []
-    : [wrong(path, `makes this passenger younger than ${ADULT_FROM} on the last flight.`)];
+    : [wrong(path, `makes this passenger younger than ${ADULT_FROM} when the last direction departs.`)];
 }
 
 const documentIssues = (passenger: Passenger, path: string): PassengerIssue[] =>

@@ -22,7 +22,7 @@ import { openPassengers } from './identity.ts';
 import { isAskable } from './order-record.ts';
 
 interface Travellers {
-  /** On the day of the last flight. */
+  /** When the last direction departs. */
   readonly ages: readonly number[];
   /** Null if the seller does not disclose what each traveller paid. */
   readonly shares: readonly Share[] | null;

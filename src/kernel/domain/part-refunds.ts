@@ -86,7 +86,7 @@ export function partRuleOf(
   return { ...rule, penalty: kept, payout: stakeOf(part, price) - kept };
 }
 
-/** Says why the staying travellers cannot fly alone; null if they can. @param staying ages on the last flight's day */
+/** Says why the staying travellers cannot fly alone; null if they can. @param staying ages when the last direction departs */
 export function companionFault(staying: readonly number[]): string | null {
   const adults = staying.filter((age) => age >= ADULT_FROM).length;
   const infants = staying.filter((age) => age < CHILD_FROM).length;

@@ -201,7 +201,7 @@ function ageIssues(
 }
 
 const agedText = (age: number, on: string, seats: readonly Seat[]): string =>
-  `makes this passenger ${age} on ${on}, the day of the last flight; the fare is for ${seatsText(seats)}.`;
+  `makes this passenger ${age} on ${on}, when the last direction departs; the fare is for ${seatsText(seats)}.`;
 
 /** Finds passports that expire before the journey's `lastDay` (YYYY-MM-DD), for a warning: they may be renewed. */
 export function passportsTooOld(

@@ -1,6 +1,6 @@
 import { yearsLater } from '../clock.ts';
 
-/** Ages count on the day of the last flight, as airlines count them. */
+/** Ages count on the day when the last direction departs, as Duffel counts them: a later connection changes none. */
 
 export type TravellerType = 'adult' | 'youth' | 'child' | 'infant';
 

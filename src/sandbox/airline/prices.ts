@@ -49,7 +49,7 @@ export interface Selection {
   readonly sellerIndex: number;
   readonly cabin: CabinClass;
   readonly adults: number;
-  /** The ages of the travellers under 18 on the day of the last flight. */
+  /** The ages of the travellers under 18 when the last direction departs. */
   readonly childAges: readonly number[];
 }
 

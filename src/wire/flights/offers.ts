@@ -76,7 +76,7 @@ export const fareOption = z.strictObject({
 
 export const offerPassenger = z.strictObject({
   type: z.enum(['adult', 'youth', 'child', 'infant']),
-  age: z.int().min(0).nullable().describe('On the day of the last flight, as it was searched; null for an adult.'),
+  age: z.int().min(0).nullable().describe('When the last direction departs, as it was searched; null for an adult.'),
   total_amount_decimal: decimal.nullable().describe('Of this traveller; null where the seller tells only the sum.'),
 });
 

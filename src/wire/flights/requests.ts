@@ -31,7 +31,7 @@ export const searchRequest = z.strictObject({
     .array(z.int().min(0).max(17))
     .max(8)
     .optional()
-    .describe('Of travellers under 18, on the day of the last flight; under 2 on the lap of an adult.'),
+    .describe('Of travellers under 18 when the last direction departs; under 2 on the lap of an adult.'),
   cabin_class: preset(cabinClass, 'economy'),
   max_stops: optional(z.int().min(0).max(10)),
   departure_after: optional(clockTime),

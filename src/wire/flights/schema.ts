@@ -119,7 +119,7 @@ const passengerNumbers = z
 
 const bookedPassenger = z.strictObject({
   passenger: z.int().min(1).describe('The number that a refund request names it by.'),
-  type: z.enum(['adult', 'youth', 'child', 'infant']).describe('On the day of the last flight.'),
+  type: z.enum(['adult', 'youth', 'child', 'infant']).describe('When the last direction departs.'),
   status: z.enum(['booked', 'refund_requested', 'refunded']),
   paid_amount: z.int().nullable().describe('Its share of the price with its bags, atomic units; null: not told.'),
   refund_amount: z

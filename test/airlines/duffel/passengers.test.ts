@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { createZones } from '../../../src/airlines/duffel/itinerary.ts';
 import { readOffer } from '../../../src/airlines/duffel/offers.ts';
 import { duffelIssues } from '../../../src/airlines/duffel/order-form.ts';
-import { goodOffer, TRAVELLER } from './samples.ts';
+import { agesOf } from '../../../src/kernel/domain/travel-ages.ts';
+import { BACK, goodOffer, segment, slice, TRAVELLER } from './samples.ts';
 
-/** The last flight leaves on 27 December 2026. */
+/** The last direction departs on 27 December 2026. */
 function offerWith(change = {}) {
   const offer = readOffer({ ...goodOffer(), ...change }, { zones: createZones(), missing: () => null });
   if (!offer) throw new Error('no offer');
@@ -38,9 +39,15 @@ test('equal names are told apart by nobody', () => {
   expect(issues([{}, { ...twin, given_name: 'Adam' }])).toEqual([]);
 });
 
-test('an adult fare is for those who are 18 on the last flight', () => {
-  expect(issues([{ born_on: '2008-12-27' }])).toEqual([]);
-  expect(issues([{ born_on: '2008-12-28' }])).toEqual(['passengers.0.born_on invalid_request']);
+test('an adult fare is for those who are 18 when the last direction departs, whenever its connection does', () => {
+  const next = { ...BACK, id: 'seg_on', from: 'LIS', to: 'OPO', departing: '2026-12-28T09:00:00' };
+  const overnight = segment({ ...next, arriving: '2026-12-28T10:00:00', duration: 'PT1H' });
+  const [out] = goodOffer().slices as unknown[];
+  for (const change of [{}, { slices: [out, slice([segment(BACK), overnight], 'PT26H')] }]) {
+    expect(issues([{ born_on: '2008-12-27' }], change)).toEqual([]);
+    expect(issues([{ born_on: '2008-12-28' }], change)).toEqual(['passengers.0.born_on invalid_request']);
+    expect(agesOf({ ...offerWith(change), passengers: [] })?.on).toBe('2026-12-27');
+  }
 });
 
 test('documents are asked for where the offer needs them', () => {

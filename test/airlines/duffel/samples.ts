@@ -76,7 +76,7 @@ const OUT: Flight = {
   arriving: '2026-12-20T12:05:00',
   duration: 'PT03H40M',
 };
-const BACK: Flight = {
+export const BACK: Flight = {
   id: 'seg_back',
   from: 'BER',
   to: 'LIS',

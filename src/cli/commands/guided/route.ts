@@ -147,7 +147,7 @@ async function furtherFlight({ context, trip }: Walk, text: string): Promise<str
 export const askAdults: Step = async (walk) => {
   const { trip } = walk;
   const answer = await walk.ask.text({
-    message: 'Travellers, 1 to 9: adults, then ages under 18 on the last flight, as 2 + 8, 1',
+    message: 'Travellers, 1 to 9: adults, then ages under 18 when the last direction departs, as 2 + 8, 1',
     preset: [trip.adults, ...(trip.childAges.length > 0 ? [`+ ${trip.childAges.join(', ')}`] : [])].join(' '),
     check: async (text) => wrongParty(text),
   });

@@ -59,7 +59,7 @@ export class Trip {
   /** YYYY-MM-DD; null one way. */
   back: string | null = null;
   adults = 1;
-  /** Ages on the day of the last flight, of the travellers under 18. */
+  /** Ages when the last direction departs, of the travellers under 18. */
   childAges: readonly number[] = [];
   /** Further flights, each as `FCO-LIS@2026-12-28`, in place of a return. */
   onward: readonly string[] = [];

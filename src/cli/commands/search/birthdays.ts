@@ -9,7 +9,7 @@ interface Journey {
   readonly childAges?: readonly number[] | undefined;
 }
 
-/** Warns, before a search is paid, if it has a saved traveller's age on the first flight: the last flight counts. */
+/** Warns, before a search is paid, if it has a saved traveller's age on the first day: the last direction's day counts. */
 export async function warnOfBirthdays({ session, terminal }: CommandContext, journey: Journey): Promise<void> {
   const { depart, return: back, onward, childAges = [] } = journey;
   const last = onward?.at(-1)?.split('@')[1] ?? back ?? depart;
@@ -20,6 +20,8 @@ export async function warnOfBirthdays({ session, terminal }: CommandContext, jou
     if (first === undefined || counted === undefined || first === counted) continue;
     if (!childAges.includes(first) || childAges.includes(counted)) continue;
     const day = dayName(last).slice(4);
-    terminal.note(`! ${harmless(name)} is ${counted} on ${day}, the day of the last flight: search with ${counted}.`);
+    terminal.note(
+      `! ${harmless(name)} is ${counted} on ${day}, when the last direction departs: search with ${counted}.`,
+    );
   }
 }

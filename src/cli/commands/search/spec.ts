@@ -21,7 +21,7 @@ export const journeyOptions = [
   required('--depart <date>', 'day of departure: 2026-12-20, 20 Dec, tomorrow, +30d, fri'),
   option('--return <date>', 'return date'),
   option('--adults <n>', 'travellers, 1 to 9, aged 18 or over (12 with some sellers)', integerOption(1, 9)),
-  option('--child-ages <ages>', 'ages under 18 on the day of the last flight: 8,1; under 2 on a lap', agesOption),
+  option('--child-ages <ages>', 'ages under 18 when the last direction departs: 8,1; under 2 on a lap', agesOption),
   choice('--cabin <cabin>', ['economy', 'premium_economy', 'business', 'first']),
   ...bagOptions,
 ] as const;
