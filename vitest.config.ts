@@ -10,9 +10,9 @@ const TESTS = ['test/**/*.test.ts', ...(process.env.TEST_PROOF ? ['test/**/*.pro
 /** In a process of its own each. */
 const APART = [
   // Runs other files of tests once more: what those have loaded must not be there already.
-  ...(process.env.TEST_PROOF ? ['test/store/plans-on-postgres.proof.ts'] : []),
+  'test/store/plans-on-postgres.proof.ts',
   // Move this process's clock.
-  'test/interop/json-rpc-heavy.test.ts',
+  'test/interop/json-rpc-heavy.proof.ts',
 ];
 
 /** What takes long begins first, so that no worker waits at the end for another's last file. */
@@ -99,7 +99,7 @@ export default defineConfig({
         // Nothing of ours keeps state in a module: files share a process, and load the modules once.
         test: { ...shared, name: 'tests', isolate: false, include: TESTS, exclude: APART },
       },
-      { test: { ...shared, name: 'apart', include: APART } },
+      ...(process.env.TEST_PROOF ? [{ test: { ...shared, name: 'apart', include: APART } }] : []),
     ],
   },
 });

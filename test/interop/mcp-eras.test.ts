@@ -66,11 +66,9 @@ const balance = async (): Promise<number> =>
 const pinned = async (options: readonly string[]) => (await newClient({ pin: NEWEST }, options)).client;
 type Connect = (options: readonly string[]) => Promise<Caller & { listTools(): Promise<object> }>;
 const CLIENTS = cases<[string, Connect]>(
+  [['2.x, by the newest version alone', pinned]],
   [
     ['1.x', oldClient],
-    ['2.x, by the newest version alone', pinned],
-  ],
-  [
     ['2.x, which asks for the newest and takes others', async (options) => (await newClient('auto', options)).client],
     ['2.x, by a version before', async (options) => (await newClient('legacy', options)).client],
   ],

@@ -68,7 +68,7 @@ test('Ctrl-C before anything costs says so; Esc goes back a question', async () 
   expect(screen.hasCursor()).toBe(true);
 });
 
-test('b at the search adds a bag each: the list is priced with it, and the command to copy says so', async () => {
+proofTest('b at the search adds a bag each: the list is priced with it, and the command to copy says so', async () => {
   const screen = begin(80);
   await answer(screen, /From: a city/, 'lisbon');
   await answer(screen, /To: a city/, 'ber');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BIN, farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
+import { proofTest } from '../proof-only.ts';
 import { closeTerminals, KEYS, openScreen } from './terminal.ts';
 
 /** A question that is suspended goes on; one whose input ends says so with 130. Nothing unsettled ever ends with 0. */
@@ -82,16 +83,19 @@ test('a paste of ten lines at a question about money pays nothing, and Enter the
   await screen.shows(/Not paid|declined[\s\S]*code [1-9]/i);
 }, 60_000);
 
-test('a paste of ten lines at the first question of the walk is one answer, and no other question is asked', async () => {
-  const screen = openScreen([], { env: { ...tool.env, FARELOCK_HOME: join(tool.home, 'paste') } });
-  await screen.shows(/From: a city/);
-  screen.type(`${['lisbon', 'ber', '+30d', '', '', '', ''].join('\r')}\r`);
-  await screen.shows(/lisbon ber \+30d/);
-  await passed(300);
-  expect(screen.text()).not.toMatch(/To: a city/);
-  screen.type(KEYS.ctrlC);
-  expect(await screen.ended()).toBe(130);
-});
+proofTest(
+  'a paste of ten lines at the first question of the walk is one answer, and no other question is asked',
+  async () => {
+    const screen = openScreen([], { env: { ...tool.env, FARELOCK_HOME: join(tool.home, 'paste') } });
+    await screen.shows(/From: a city/);
+    screen.type(`${['lisbon', 'ber', '+30d', '', '', '', ''].join('\r')}\r`);
+    await screen.shows(/lisbon ber \+30d/);
+    await passed(300);
+    expect(screen.text()).not.toMatch(/To: a city/);
+    screen.type(KEYS.ctrlC);
+    expect(await screen.ended()).toBe(130);
+  },
+);
 
 test('Enter that was pressed before a question is shown does not answer it', async () => {
   const screen = openScreen(['book', intents[1] ?? '', '--passengers', 'passengers.json'], {
@@ -120,7 +124,7 @@ test.each([{ env: {} }, { env: { FARELOCK_PLAIN: '1' } }])(
   },
 );
 
-test('a question in plain lines takes no line that was typed before it, and Ctrl-D ends it with 130', async () => {
+proofTest('a question in plain lines takes no line that was typed before it, and Ctrl-D ends it with 130', async () => {
   const screen = openScreen(['book', intents[1] ?? '', '--passengers', 'passengers.json', '--plain'], {
     env: tool.env,
     cwd: tool.home,
