@@ -7,7 +7,7 @@ import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { defaultOptions } from '../../../src/flights/base/ports.ts';
 import { abandon } from '../../../src/flights/bookings/creations.ts';
-import { problem } from '../../../src/kernel/problems.ts';
+import { isProblem, problem } from '../../../src/kernel/problems.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../../src/solana/token.ts';
@@ -196,7 +196,11 @@ test('unpaid creations cost the operator network fees alone, and hold up no hone
     requests.push(...Array.from({ length: rounds(12, 40) }, () => create(wallet)));
     await sleep(150);
     const next = wallets[place + 1];
-    if (next && (await world.usdc(wallet.address)) > 0n) await handOn(wallet, next);
+    if (!next || (await world.usdc(wallet.address)) === 0n) continue;
+    // The money may go into a payment of his before it is handed on.
+    await handOn(wallet, next).catch((error: unknown) => {
+      if (!isProblem(error, 'transaction_failed')) throw error;
+    });
   }
   const answers = await Promise.all(requests);
   await booked;
