@@ -18,7 +18,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { behindMark, DATABASE_BEHIND, SLACK_MS } from '../flights/base/index.ts';
 import { problem } from '../kernel/problems.ts';
 import { unfinishedRestore } from '../kernel/storage.ts';
-import { openSqlite, readRows, type SqliteDatabase } from '../store/libsql/index.ts';
+import { lockBeside, openSqlite, readRows, type SqliteDatabase } from '../store/libsql/index.ts';
 
 /** A backup is an SQLite file of chunks, so that no database has to fit in memory. */
 const CREATE = `create table backup (format text not null, salt blob, made_at text not null);
@@ -146,6 +146,25 @@ export function restore({ home, file, passphrase }: Where, nowMs: number): strin
   const names = readRows(file, 'select distinct name from chunks order by name').map(({ name }) => String(name));
   const [odd] = names.filter((name) => !/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name));
   if (odd !== undefined) throw invalid(file, 'it names a file outside the home');
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const unlock = lockBeside(unfinishedRestore(home));
+  if (!unlock)
+    throw problem('usage', { message: `Another restore into ${home} is under way.`, fix: 'Wait until it has ended.' });
+  try {
+    moveIn({ home, file }, names, key, nowMs);
+    return names;
+  } finally {
+    unlock();
+  }
+}
+
+/** Unpacks all files beside the home's, then moves them in. */
+function moveIn(
+  { home, file }: Pick<Where, 'home' | 'file'>,
+  names: string[],
+  key: Buffer | null,
+  nowMs: number,
+): void {
   const aside = unfinishedRestore(home);
   const part = join(aside, 'part');
   // The name of `part` once it has all files, which then move into the home one by one.
@@ -155,7 +174,7 @@ export function restore({ home, file, passphrase }: Where, nowMs: number): strin
   else if (left !== basename(whole))
     throw problem('restore_unfinished', { message: `${home} has a part of another backup.` });
   const toMove = left === undefined ? names : names.filter((name) => existsSync(join(whole, name)));
-  const databases = left === undefined && existsSync(home) ? readdirSync(home).filter(isDatabase) : [];
+  const databases = left === undefined ? readdirSync(home).filter(isDatabase) : [];
   const there = new Set([...databases, ...toMove.filter((name) => existsSync(join(home, name)))]);
   if (there.size > 0) {
     throw problem('usage', {
@@ -178,7 +197,6 @@ export function restore({ home, file, passphrase }: Where, nowMs: number): strin
     renameSync(join(whole, name), join(home, name));
   }
   rmSync(aside, { recursive: true });
-  return names;
 }
 
 const SERVICES = 'service.db';

@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockBeside } from '../../src/store/libsql/lock.ts';
 import { manualClock } from '../clock.ts';
 import { everyNth } from '../rounds.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
@@ -25,12 +26,12 @@ const restoring = (file: string) =>
   file === backups.encrypted ? `db restore ${file} --passphrase-file ${passphrase}` : `db restore ${file}`;
 
 const sha = (bytes: Buffer) => crypto.createHash('sha256').update(bytes).digest('hex');
-/** The files of a home, with the digests of their content. */
+/** The files of a home, with the digests of their content; a lock that a death leaves is free. */
 const filesOf = (home: string): Record<string, string> =>
   Object.fromEntries(
     (fs.existsSync(join(place, home)) ? fs.readdirSync(join(place, home), { recursive: true }) : [])
       .map(String)
-      .filter((name) => fs.statSync(join(place, home, name)).isFile())
+      .filter((name) => !name.endsWith('.locked') && fs.statSync(join(place, home, name)).isFile())
       .map((name): [string, string] => [name, sha(fs.readFileSync(join(place, home, name)))])
       .sort(),
   );
@@ -123,7 +124,7 @@ test.each(Object.entries(backups))(
     for (let moment = 1; ; moment += everyNth(9)) {
       const home = `${kind}-${moment}`;
       const wasKilled = await killed(restoring(file), home, moment);
-      const hasBegun = fs.existsSync(join(place, home));
+      const hasBegun = fs.existsSync(join(place, home, '.restore')) || Object.keys(filesOf(home)).length > 0;
       const isWhole = JSON.stringify(filesOf(home)) === JSON.stringify(whole);
       const opens = await codeOf('config list', home);
       if (hasBegun && !isWhole) expect(opens, `after write ${moment}`).toBe('restore_unfinished');
@@ -154,3 +155,13 @@ test.each(Object.entries(backups))(
     expect(refused).toBeGreaterThan(0);
   },
 );
+
+test('of two restores at once into a home one is refused, and touches nothing', async () => {
+  fs.mkdirSync(join(place, 'two'));
+  const unlock = lockBeside(join(place, 'two', '.restore'));
+  const refused = await run(restoring(backups.plain), 'two');
+  expect(refused.json().error).toMatchObject({ code: 'usage', message: expect.stringContaining('is under way') });
+  expect(filesOf('two')).toEqual({});
+  unlock?.();
+  expect(await codeOf(restoring(backups.plain), 'two')).toBeNull();
+});
