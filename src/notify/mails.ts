@@ -31,7 +31,7 @@ export type MailFacts =
   | {
       readonly kind: 'refund_request_approved';
       readonly amount: bigint;
-      /** What is kept: the fare's penalty, or the rest of a partial pay-out. */
+      /** The amount that is kept: the fare's penalty, or the rest of a partial pay-out. */
       readonly penalty: bigint;
       /** `airline` if it cancelled the order without a request of ours. */
       readonly cancelledBy: 'airline' | null;

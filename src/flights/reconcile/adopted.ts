@@ -55,7 +55,7 @@ export function adoptedIntent(
   };
 }
 
-/** Rebuilds the offer from its order. What an order does not say is undisclosed. */
+/** Rebuilds the offer from its order. Anything that the order does not say is undisclosed. */
 function offerOf(order: ProviderOrder, outbound: Slice, amount: bigint, expiresAtMs: number): Offer {
   const { segments, ...flown } = outbound;
   return {

@@ -149,7 +149,7 @@ export type CustomerExport = z.output<typeof customerExport>;
 export const erasedCustomer = z.strictObject({
   customer_id: z.string(),
   erased: z.strictObject({ data: z.array(z.string()), orders: z.array(z.string()) }),
-  /** What stays, sealed: the data of open orders, and what the books must keep until `until`. */
+  /** Data that stays, sealed: that of open orders, and records that the books must keep until `until`. */
   kept: z.array(
     z.strictObject({
       kind: z.enum(['order', 'data']),

@@ -181,7 +181,7 @@ export const LISTEN = String.raw`(() => {
       if (field.type === 'checkbox') return void say({ ...given, kind: field.checked ? 'tick' : 'untick' });
       if (field.type === 'radio') return void say({ ...given, kind: 'tick' });
       const account = given.isCard ? undefined : isSecret(field) ? 'password' : isUser(field) ? 'user' : undefined;
-      // What belongs to a person's own account stays in the page.
+      // Values of a person's own account stay in the page.
       void say({ ...given, kind: 'fill', account, value: account ? '' : (field.value ?? field.textContent) });
     },
     true,

@@ -15,7 +15,7 @@ interface Named {
   readonly name: string;
 }
 
-/** What a page reports about an element, apart from its role and name. */
+/** A page's report of an element, apart from its role and name. */
 export interface Known {
   readonly mark: string;
   /** Its own words, or those close to it. */

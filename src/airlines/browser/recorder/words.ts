@@ -11,7 +11,7 @@ export const RECORDED_CARD = { number: '4000000000000002', expiry: '2031-12', cv
 /** Date formats without separators. */
 const RUNS = ['YYYYMMDD', 'DDMMYYYY', 'MMDDYYYY', 'DDMMYY', 'MMYY', 'MMYYYY'];
 const TOKENS = ['YYYY', 'MMMM', 'MMM', 'DD', 'MM', 'D', 'M', 'YY', 'dddd', 'ddd'];
-/** For dates with a month's name or a single digit, as these seldom have leading zeros. */
+/** Dates with a month's name or a single digit: leading zeros are rare there. */
 const SHORT = ['YYYY', 'MMMM', 'MMM', 'D', 'M', 'DD', 'MM', 'YY', 'dddd', 'ddd'];
 
 /** Values to type: the journey, the invented traveller, and the card. */

@@ -106,7 +106,7 @@ export interface TillTarget {
   readonly target: Target;
   /** Number of visible elements that fit; 1 is right. */
   readonly count: number;
-  /** What covers the pay button; null if nothing does, or for other targets. */
+  /** The element over the pay button; null if there is none, or for other targets. */
   readonly cover: string | null;
   /** Replacements, if `count` is not 1. */
   readonly near: readonly Near[];
@@ -130,7 +130,7 @@ export interface TrialOptions {
   readonly nowMs: number;
   readonly query: RoundTrip;
   readonly until: TrialPage;
-  /** What the last trial left; null to begin with the search. */
+  /** The last trial's page and findings; null to begin with the search. */
   readonly kept: Kept | null;
   /** The names of a page in an earlier trial; null if unknown. */
   readonly namesBefore?: ((part: RecipePart) => string | null) | undefined;
@@ -334,7 +334,7 @@ async function tillOf(walk: Walk, agreed: Money | null): Promise<Till> {
   return { total, isAgreed: agreed && isSamePrice(total, agreed), found };
 }
 
-/** What covers the button. One that is disabled until the card is there is no fault. */
+/** Names the element over the pay button. A button that is disabled until the card is there is no fault. */
 const coverOf = (walk: Walk, target: Target): Promise<string | null> =>
   free(walk, target, 'till (pay)', 0).then(
     () => null,

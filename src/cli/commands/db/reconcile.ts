@@ -73,7 +73,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const OUTCOMES = { carried_on: 'goes on', noted: 'noted', person: 'for you' } as const;
 
-/** What to do: for a case that needs a person, by its id; for others, once for each kind. */
+/** Says what to do: for each case that needs a person, by its id; for the others, once for each kind. */
 function todoLines(findings: readonly Finding[], width: number): string[] {
   const todos = findings.flatMap(({ kind, subject, outcome, todo }): [string, string][] =>
     todo === null ? [] : [[outcome === 'person' ? subject : (WORDS[kind] ?? kind), todo]],

@@ -41,8 +41,8 @@ const GROWTH: readonly (readonly [column: Journey | Sold, most: number, useful: 
 ];
 
 /**
- * Divides a width among the columns: each gets the least by which its texts can be told apart, then more of what is
- * left. No line is wider than `width`, from 57 cells up.
+ * Divides a width among the columns. Each first gets enough to distinguish its texts, then a share of the rest. No line
+ * is wider than `width`, from 57 cells up.
  * @param needsCo2 true if the list is sorted by CO2
  */
 export function widthsFor(
